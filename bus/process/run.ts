@@ -60,13 +60,13 @@ const leaveMillis = 500;
 /** Retries until the attempt succeeds, and reports the error meanwhile. */
 type WaitFor = <T>(problem: string, attempt: () => Promise<T>) => Promise<T>;
 
-/** What a process connects to in addition to the bus. */
+/** A further connection of a process, beside the bus. */
 interface Partner<P> {
   readonly given: P;
   close(): Promise<void>;
 }
 
-/** What a started process has to stop. */
+/** The parts that a started process stops in the end. */
 interface Started {
   readonly running: Running;
   readonly tracing: Tracing | undefined;

@@ -141,20 +141,20 @@ test("on a phone the navigation is behind a button, and nothing is wider than th
 });
 
 test("the chosen theme is remembered, and defaults to the system's", async () => {
-  const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  const background = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
   await go("/applications");
   await page.emulateMedia({ colorScheme: "light" });
-  const light = await ground();
+  const light = await background();
   await page.emulateMedia({ colorScheme: "dark" });
-  const dark = await ground();
+  const dark = await background();
   expect(dark).not.toBe(light);
   await page.getByLabel("Appearance").selectOption("Light");
-  expect(await ground()).toBe(light);
+  expect(await background()).toBe(light);
   await page.reload();
   await page.getByLabel("Appearance").waitFor();
-  expect(await ground()).toBe(light);
+  expect(await background()).toBe(light);
   await page.getByLabel("Appearance").selectOption("System");
-  expect(await ground()).toBe(dark);
+  expect(await background()).toBe(dark);
 });
 
 test("the page reports a missing right and what the user can do", async () => {

@@ -22,7 +22,7 @@ afterEach(() => vi.unstubAllEnvs());
 // A kind that the local cluster does not have yet.
 const banner = { name: "banners.test.denrei.dev" };
 
-test("a kit in an existing cluster brings its bus and CRDs, and leaves the cluster unchanged otherwise", async () => {
+test("an environment in an existing cluster brings its bus and CRDs, and leaves the cluster unchanged otherwise", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
   const environment = await startTestEnvironment({ crds: [crdOf(Banner)] });
   try {
@@ -40,7 +40,7 @@ test("a kit in an existing cluster brings its bus and CRDs, and leaves the clust
   expect((await local.client.get(CustomResourceDefinition, banner)).metadata.name).toBe(banner.name);
 });
 
-test("a kit with its own control plane fails at once when the environment names an existing cluster", async () => {
+test("an environment with its own control plane fails at once when the environment names an existing cluster", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
   await expect(startOwnTestEnvironment()).rejects.toThrow(
     `${clusterVariable} names an existing cluster (${cluster.kubeconfigPath})`,
@@ -52,7 +52,7 @@ test("names a kubeconfig that does not exist", async () => {
   await expect(startTestEnvironment()).rejects.toThrow("/nowhere/kubeconfig");
 });
 
-test("without the variable, a kit has its own cluster, with nodes on request", async () => {
+test("without the variable, an environment has its own cluster, with nodes on request", async () => {
   vi.stubEnv(clusterVariable, undefined);
   const environment = await startOwnTestEnvironment({ nodes: 1, crds: [] });
   try {

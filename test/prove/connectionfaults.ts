@@ -18,9 +18,9 @@ export interface Detour {
 }
 
 /** Opens a detour for the duration of the trial. */
-export async function openDetour({ defer }: Trial, kit: OwnTestEnvironment): Promise<Detour> {
-  const { directory, kubeconfigPath: direct } = kit.platform;
-  const gate = await startGate(kit.client.connection);
+export async function openDetour({ defer }: Trial, environment: OwnTestEnvironment): Promise<Detour> {
+  const { directory, kubeconfigPath: direct } = environment.platform;
+  const gate = await startGate(environment.client.connection);
   defer(() => gate.close());
   const proxy = await startProxy(Number(new URL(gate.url).port));
   defer(() => proxy.close());

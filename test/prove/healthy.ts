@@ -19,17 +19,17 @@ export interface Delay {
 
 /** Reports the Probes of a query, and each change of one, in order, until the signal aborts. */
 export async function followProbes(
-  kit: TestEnvironment,
+  environment: TestEnvironment,
   query: NonNullable<ApiRequest["query"]>,
   signal: AbortSignal,
   changed: (probe: Stored<Probe>) => void | Promise<void>,
 ): Promise<void> {
   const once = async () => {
-    const { items, metadata } = await kit.client.list(Probe, "default", query, signal);
+    const { items, metadata } = await environment.client.list(Probe, "default", query, signal);
     for (const probe of items) await changed(probe);
     const from = { ...query, resourceVersion: metadata.resourceVersion };
     const request = { path: resourcePath(Probe, "default"), query: from, signal };
-    for await (const { type, object } of await kit.client.watch<Probe>(request))
+    for await (const { type, object } of await environment.client.watch<Probe>(request))
       if (type !== "BOOKMARK") await changed(object);
   };
   // A watch may end at any time: the next one starts with a list.
@@ -42,7 +42,7 @@ export async function followProbes(
 /** Changes healthy objects all the time, and follows their status. */
 export async function startHealthy(
   trial: Trial,
-  kit: TestEnvironment,
+  environment: TestEnvironment,
 ): Promise<{ readonly objects: number; stop(): Promise<Delay[]> }> {
   // A short run shares two cores with its API server. More load would measure the API server.
   const objects = trial.scaled(20, 10);
@@ -58,7 +58,7 @@ export async function startHealthy(
     for (let value = times?.length ?? 0; times && value < (status?.value ?? 0); value++) times.push(now());
   };
   for (const name of names)
-    await kit.client.create(
+    await environment.client.create(
       Probe,
       {
         apiVersion: "test.denrei.dev/v1",
@@ -69,7 +69,7 @@ export async function startHealthy(
       { fieldManager: "prove" },
     );
   let broken: unknown;
-  followProbes(kit, {}, watching.signal, record).catch((error: unknown) => {
+  followProbes(environment, {}, watching.signal, record).catch((error: unknown) => {
     broken = error;
   });
 
@@ -79,7 +79,7 @@ export async function startHealthy(
       await sleep((everyMillis * at) / objects);
       for (let value = 1; isRunning; value++) {
         const begun = now();
-        await kit.client.mergePatch(
+        await environment.client.mergePatch(
           Probe,
           { namespace: "default", name },
           { spec: { value } },

@@ -20,7 +20,7 @@ import type { Wait } from "./waits.ts";
 
 /** A platform on which the operators run one after the other. */
 export interface OperatorEnvironment extends HikawaEnvironment {
-  readonly kit: OwnTestEnvironment;
+  readonly environment: OwnTestEnvironment;
 }
 
 /** Whether there is time for steps that take minutes at any size. */
@@ -30,12 +30,12 @@ export const isTimeForOperators = ({ peer, scaled }: Trial): boolean =>
 /** Starts the platform and builds the Go operator. */
 export async function openOperatorEnvironment(trial: Trial): Promise<OperatorEnvironment> {
   await buildPeer(trial.signal);
-  const kit = await startOwnTestEnvironment();
-  trial.defer(() => kit.stop());
+  const environment = await startOwnTestEnvironment();
+  trial.defer(() => environment.stop());
   const broken = new AbortController();
   return {
-    kit,
-    client: kit.client,
+    environment,
+    client: environment.client,
     namespace: "default",
     // A broken watch ends the scenario, because it would miss words.
     signal: AbortSignal.any([trial.signal, broken.signal]),
@@ -59,20 +59,20 @@ export type Role = "worker" | "bridge";
 
 /** Starts the operator on Denrei: three workers and this many bridges. */
 export async function startOurs(
-  { kit }: OperatorEnvironment,
+  { environment }: OperatorEnvironment,
   trial: Trial,
   { bridges, kill }: { readonly bridges: 1 | 2; readonly kill: Role },
 ): Promise<Operator> {
   const options = { env: { DENREI_ZUNDOKO_WORDS: words.join(","), DENREI_LOG_LEVEL: "info" } };
   const label = `${kill}-of-${bridges}`;
-  const bridge = (at: number) => kit.bridge(`bridge-${at}-${label}`, options);
+  const bridge = (at: number) => environment.bridge(`bridge-${at}-${label}`, options);
   const bridgeReplicas = [await bridge(1), ...(bridges === 2 ? [await bridge(2)] : [])];
   const workerReplicas = await Promise.all(
-    [1, 2, 3].map((at) => kit.worker(`worker-${at}-${label}`, ["hikawa"], options)),
+    [1, 2, 3].map((at) => environment.worker(`worker-${at}-${label}`, ["hikawa"], options)),
   );
   /** The bridge that watches Hikawas. */
   async function leader(): Promise<Child> {
-    const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
+    const bus = await connectBus({ url: environment.platform.natsUrl, name: "prove" });
     try {
       const lease = await (await bus.kvm.open(bridgeBucket)).get(leaseKey("default", Hikawa));
       const holder = bridgeReplicas.find(({ name }) => name === holderIn(lease?.string() ?? ""));
@@ -84,7 +84,7 @@ export async function startOurs(
   }
   const replicas = [...bridgeReplicas, ...workerReplicas];
   return {
-    parts: [kit.platform.nats, ...replicas],
+    parts: [environment.platform.nats, ...replicas],
     victim: async () =>
       kill === "bridge"
         ? leader()
@@ -97,11 +97,12 @@ export async function startOurs(
 }
 
 /** Starts the operator in Go: two replicas with leader election, or one without it. */
-export async function startGo({ kit }: OperatorEnvironment, replicas: 1 | 2): Promise<Operator> {
+export async function startGo({ environment }: OperatorEnvironment, replicas: 1 | 2): Promise<Operator> {
   const election = replicas === 2 ? "elect" : "alone";
-  let leader = await startGoReplica(kit.platform, `go-1-${election}`, election);
+  let leader = await startGoReplica(environment.platform, `go-1-${election}`, election);
   await leader.leads();
-  let standby = replicas === 2 ? await startGoReplica(kit.platform, `go-2-${election}`, election) : leader;
+  let standby =
+    replicas === 2 ? await startGoReplica(environment.platform, `go-2-${election}`, election) : leader;
   const parts = [...new Set([leader, standby])];
   return {
     parts,

@@ -37,7 +37,7 @@ const goSample = { full: 125_000, least: 1000 };
 /** The environment of the scenario. */
 interface Setup {
   readonly trial: Trial;
-  readonly kit: OwnTestEnvironment;
+  readonly environment: OwnTestEnvironment;
   readonly bus: Bus;
 }
 
@@ -73,27 +73,27 @@ export async function measureMany(trial: Trial): Promise<Found> {
 }
 
 async function measureAll(setup: Setup): Promise<Found> {
-  const { trial, kit } = setup;
+  const { trial, environment } = setup;
   const { signal, say } = trial;
   const size = trial.scaled(objects.full, objects.least);
   // The starts are measured only at larger sizes. Other tests show that they work.
   const isLeast = size === objects.least;
   const few = Math.round(size * fewShare);
   const warm = Math.max(warmUp.least, Math.round(size * warmUp.share));
-  const bridge = await kit.bridge("bridge-1", bridging(kit, "onlooker"));
-  const worker = await kit.worker("worker-1", [fixture("onlooker")], measured(kit));
+  const bridge = await environment.bridge("bridge-1", bridging(environment, "onlooker"));
+  const worker = await environment.worker("worker-1", [fixture("onlooker")], measured(environment));
 
   say(`warming up with ${figure(warm)} objects`);
-  await createCrowd(kit.client, { prefix: "warm", first: 1, count: warm, signal });
+  await createCrowd(environment.client, { prefix: "warm", first: 1, count: warm, signal });
   await settled(setup, warm);
-  await deleteCrowd(kit.client, signal);
+  await deleteCrowd(environment.client, signal);
   await settled(setup, 0);
   const empty = await measureIdle(setup, bridge, worker);
 
   say(`creating ${figure(size)} objects`);
   const create = async (first: number, count: number): Promise<number> => {
     const begun = performance.now();
-    await createCrowd(kit.client, { prefix: "many", first, count, signal });
+    await createCrowd(environment.client, { prefix: "many", first, count, signal });
     await settled(setup, first - 1 + count);
     return (performance.now() - begun) / 1000;
   };
@@ -144,11 +144,11 @@ async function restart(setup: Setup, bridge: Replica, worker: Replica): Promise<
 }
 
 async function open(trial: Trial): Promise<Setup> {
-  const kit = await startOwnTestEnvironment({ crds: crowdCrds() });
-  trial.defer(() => kit.stop());
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
+  const environment = await startOwnTestEnvironment({ crds: crowdCrds() });
+  trial.defer(() => environment.stop());
+  const bus = await connectBus({ url: environment.platform.natsUrl, name: "prove" });
   trial.defer(() => bus.nc.close());
-  return { trial, kit, bus };
+  return { trial, environment, bus };
 }
 
 /** A replica with a profiler. The debug level would log a line per object. */
@@ -157,19 +157,19 @@ const measured = ({ platform }: OwnTestEnvironment) => ({
 });
 
 /** A bridge for these functions, which creates their streams. */
-const bridging = (kit: OwnTestEnvironment, ...functions: readonly string[]) => ({
-  ...measured(kit),
+const bridging = (environment: OwnTestEnvironment, ...functions: readonly string[]) => ({
+  ...measured(environment),
   args: functions.map(fixture),
 });
 
 /** Starts a bridge and waits for a log message about Hikawas. */
 async function timedBridge(
-  { kit }: Setup,
+  { environment }: Setup,
   name: string,
   msg: "leading" | "listed",
 ): Promise<{ readonly bridge: Replica; readonly seconds: number; readonly objects: number }> {
   const begun = performance.now();
-  const bridge = await kit.bridge(name, bridging(kit, "onlooker"));
+  const bridge = await environment.bridge(name, bridging(environment, "onlooker"));
   const line = await bridge.log.until(
     (line) => line.includes(`"msg":"${msg}"`) && line.includes(`"kind":"${kindText(Hikawa)}"`),
     settleMillis,
@@ -200,8 +200,8 @@ async function settled({ trial, bus }: Setup, objects: number): Promise<void> {
   );
 }
 
-const footprint = ({ trial, kit }: Setup, replica: Replica): Promise<Footprint> =>
-  footprintOf(replica, kit.platform.directory, trial.scaled(sample.full, sample.least), trial.signal);
+const footprint = ({ trial, environment }: Setup, replica: Replica): Promise<Footprint> =>
+  footprintOf(replica, environment.platform.directory, trial.scaled(sample.full, sample.least), trial.signal);
 
 /** The memory and disk usage of all processes while idle. */
 interface IdleUsage {
@@ -216,27 +216,27 @@ interface IdleUsage {
 }
 
 async function measureIdle(setup: Setup, bridge: Replica, worker: Replica): Promise<IdleUsage> {
-  const { kit, bus } = setup;
+  const { environment, bus } = setup;
   const footprints = await Promise.all([bridge, worker].map((replica) => footprint(setup, replica)));
   const { state } = await bus.jsm.streams.info(streams.objects);
   return {
     bridge: footprints[0] as Footprint,
     worker: footprints[1] as Footprint,
-    nats: rssOf(new Map([["nats", pidOf(kit.platform.nats)]])).get("nats") ?? Number.NaN,
-    disk: (await diskBytes(join(kit.platform.directory, "nats"))) / 1e6,
+    nats: rssOf(new Map([["nats", pidOf(environment.platform.nats)]])).get("nats") ?? Number.NaN,
+    disk: (await diskBytes(join(environment.platform.directory, "nats"))) / 1e6,
     stored: state.bytes,
   };
 }
 
 /** A function that is new to the bus: from the start of its process until it has seen every object. */
 async function takeCensus(
-  { kit, trial }: Setup,
+  { environment, trial }: Setup,
   size: number,
 ): Promise<{ readonly seconds: number; readonly seen: number }> {
   // The new function's bridge stays on standby after it has created the streams.
-  const standby = await kit.bridge("bridge-new", bridging(kit, "onlooker", "census"));
+  const standby = await environment.bridge("bridge-new", bridging(environment, "onlooker", "census"));
   const begun = performance.now();
-  const worker = await kit.worker("census-1", [fixture("census")], {
+  const worker = await environment.worker("census-1", [fixture("census")], {
     env: { DENREI_LOG_LEVEL: "info", DENREI_TEST_CENSUS: String(size) },
   });
   const line = await worker.log.until((line) => line.includes('"msg":"census complete"'), settleMillis);
@@ -247,9 +247,9 @@ async function takeCensus(
 }
 
 /** The Go operator, started when the objects exist: the minimum of its resident memory while idle. */
-async function peerMegabytes({ trial, kit }: Setup, label: string): Promise<number | undefined> {
+async function peerMegabytes({ trial, environment }: Setup, label: string): Promise<number | undefined> {
   if (trial.peer === "omit") return undefined;
-  const peer = await startGoReplica(kit.platform, `go-${label}`, "alone");
+  const peer = await startGoReplica(environment.platform, `go-${label}`, "alone");
   await peer.leads();
   const millis = trial.scaled(goSample.full, goSample.least);
   trial.say(`watching the memory of the Go operator for ${figure(millis / 1000)} s`);

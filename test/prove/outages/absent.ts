@@ -10,20 +10,20 @@ const awayMillis = 2500;
 /** Starts the processes first, then one server after the other. */
 export async function absentAtStart(
   trial: Trial,
-  kit: OwnTestEnvironment,
+  environment: OwnTestEnvironment,
   objects: number,
 ): Promise<Outcome> {
-  const { nats, apiserver } = kit.platform;
+  const { nats, apiserver } = environment.platform;
   const desired = new Map<string, number>();
   for (let i = 0; i < objects; i++) {
-    await put(kit, `absent-${i}`, i);
+    await put(environment, `absent-${i}`, i);
     desired.set(`absent-${i}`, i);
   }
   await Promise.all([nats.stop(), apiserver.stop()]);
   trial.say("bridge and worker started without servers");
   const replicas = await Promise.all([
-    kit.bridge("bridge-1", { args: [probePath], until: "serving" }),
-    kit.worker("worker-1", [probePath], { until: "serving" }),
+    environment.bridge("bridge-1", { args: [probePath], until: "serving" }),
+    environment.worker("worker-1", [probePath], { until: "serving" }),
   ]);
   const both = (text: string): boolean =>
     ["the API server is not reachable", "the bus is not reachable"].every((words) => text.includes(words));
@@ -43,7 +43,7 @@ export async function absentAtStart(
   await apiserver.start();
   trial.say("both servers are up");
   await Promise.all(replicas.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
-  const outcome = await settled(kit, "unreachable at startup", desired);
+  const outcome = await settled(environment, "unreachable at startup", desired);
   const pauses = replicas.flatMap((replica) =>
     errorsOf(replica).flatMap(({ retryInMillis }) =>
       typeof retryInMillis === "number" ? [retryInMillis] : [],

@@ -20,36 +20,36 @@ const groups = ["system:masters"];
 /** The client's certificate expires, objects change, and the file gets a new one; no process is restarted. */
 export async function clientExpires(
   trial: Trial,
-  kit: OwnTestEnvironment,
+  environment: OwnTestEnvironment,
   objects: number,
 ): Promise<Outcome> {
   const expires = new Date(Date.now() + validMillis);
-  const kubeconfig = await kit.platform.kubeconfigFor(user, groups, { to: expires });
+  const kubeconfig = await environment.platform.kubeconfigFor(user, groups, { to: expires });
   // An open watch stays open; only the next one is refused.
   const env = { KUBECONFIG: kubeconfig, DENREI_WATCH_SECONDS: "2" };
   const replicas = await Promise.all([
-    kit.bridge("bridge-2", { args: [probePath], env }),
-    kit.worker("worker-2", [probePath], { env }),
+    environment.bridge("bridge-2", { args: [probePath], env }),
+    environment.worker("worker-2", [probePath], { env }),
   ]);
   const [bridge] = replicas;
-  const before = await kit.list(Probe);
+  const before = await environment.list(Probe);
   const desired = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, expires.getTime() + 1500 - Date.now())));
   trial.say("the client certificate has expired");
-  const late = await kit.worker("worker-3", [probePath], { env, until: "serving" });
+  const late = await environment.worker("worker-3", [probePath], { env, until: "serving" });
   for (let i = 0; i < objects; i++) {
-    await put(kit, `expired-${i}`, i);
+    await put(environment, `expired-${i}`, i);
     desired.set(`expired-${i}`, i);
   }
   const [refused, waiting] = await Promise.all([
     untilReadiness(bridge, ({ status }) => status === 503),
     untilReadiness(late, ({ status, text }) => status === 503 && text.includes("401")),
   ]);
-  await kit.platform.kubeconfigFor(user, groups);
+  await environment.platform.kubeconfigFor(user, groups);
   trial.say("the file has a new certificate");
   const all = [...replicas, late];
   await Promise.all(all.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
-  const checks = await settled(kit, "client certificate expired", desired);
+  const checks = await settled(environment, "client certificate expired", desired);
   await Promise.all(all.map((replica) => replica.stop()));
   return {
     injected: ["client certificate expired, then replaced in the kubeconfig"],

@@ -13,7 +13,11 @@ const users = ["bridge", "probe", "trial"];
 const secretOf = (user: string): string => `denrei-${user}-tls`;
 
 /** Expires the users' certificates, then the server's. Meanwhile a worker starts and objects change. */
-export async function busExpires(trial: Trial, kit: TestEnvironment, objects: number): Promise<Outcome> {
+export async function busExpires(
+  trial: Trial,
+  environment: TestEnvironment,
+  objects: number,
+): Promise<Outcome> {
   const authority = createCertificateAuthority();
   const past = { to: new Date(Date.now() - 60_000) };
   const mounted = (name: string, keys: KeyPair) => secretWith(name, authority.cert, keys);
@@ -21,16 +25,16 @@ export async function busExpires(trial: Trial, kit: TestEnvironment, objects: nu
     mounted(secretOf(user), authority.client({ user: `denrei-${user}` }, validity));
   const ofServer = (validity = {}) =>
     mounted("nats-tls", authority.server(["localhost", "127.0.0.1"], validity));
-  const tls = await startTlsBus(kit.platform, [ofServer(), ...users.map((user) => ofUser(user))], {
+  const tls = await startTlsBus(environment.platform, [ofServer(), ...users.map((user) => ofUser(user))], {
     authorization: authorizationText(certificateUsers(roles)),
   });
   const env = (user: string) => tls.env(secretOf(user));
   const { NATS_URL: url, NATS_CA: ca, NATS_CERT: certificate, NATS_KEY: key } = env("trial");
   const startWorker = (name: string, until: "ready" | "serving") =>
-    kit.worker(name, [probePath], { env: env("probe"), until });
-  const bridge = await kit.bridge("bridge-tls", { args: [probePath], env: env("bridge") });
+    environment.worker(name, [probePath], { env: env("probe"), until });
+  const bridge = await environment.bridge("bridge-tls", { args: [probePath], env: env("bridge") });
   const running = [bridge, await startWorker("worker-tls-1", "ready")];
-  const before = await kit.list(Probe);
+  const before = await environment.list(Probe);
   const desired = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
 
   /** Restarts the server, so that running and new processes are refused, changes objects, and renews the certificate. */
@@ -44,7 +48,7 @@ export async function busExpires(trial: Trial, kit: TestEnvironment, objects: nu
     const late = await startWorker(`worker-tls-${running.length}`, "serving");
     for (let i = 0; i < objects; i++) {
       const name = `${what.replaceAll(/\W+/g, "-")}-${i}`;
-      await put(kit, name, i);
+      await put(environment, name, i);
       desired.set(name, i);
     }
     const all = [...running, late];
@@ -60,7 +64,7 @@ export async function busExpires(trial: Trial, kit: TestEnvironment, objects: nu
       mentions(`${what} expired: bridge readiness`, message, answers[0]?.text ?? ""),
       mentions(`${what} expired: new worker's readiness`, message, answers.at(-1)?.text ?? ""),
       mentions(`${what} expired: logged error`, message, String(errors.at(-1)?.msg)),
-      ...(await settled(kit, `${what} expired`, desired, { url, ca, certificate, key })),
+      ...(await settled(environment, `${what} expired`, desired, { url, ca, certificate, key })),
     ];
   }
 

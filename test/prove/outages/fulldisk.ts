@@ -27,16 +27,22 @@ export const limited: NatsStorage = { maxFileBytes: roomBytes };
 /** JetStream's own limit is reached, and raised by a reload without a restart. Leaves no objects behind. */
 export async function limitReached(
   trial: Trial,
-  kit: OwnTestEnvironment,
+  environment: OwnTestEnvironment,
   objects: number,
   workers: number,
 ): Promise<Outcome> {
-  const { nats } = kit.platform;
-  const outcome = await fill(trial, kit, { objects, workers, what: "JetStream limit reached" }, async () => {
-    await nats.configure({ maxFileBytes: 1024 * mebibyte });
-    process.kill(nats.pid ?? Number.NaN, "SIGHUP");
-  });
-  for (const { metadata } of await kit.list(Probe)) await kit.client.delete(Probe, metadata, {});
+  const { nats } = environment.platform;
+  const outcome = await fill(
+    trial,
+    environment,
+    { objects, workers, what: "JetStream limit reached" },
+    async () => {
+      await nats.configure({ maxFileBytes: 1024 * mebibyte });
+      process.kill(nats.pid ?? Number.NaN, "SIGHUP");
+    },
+  );
+  for (const { metadata } of await environment.list(Probe))
+    await environment.client.delete(Probe, metadata, {});
   return outcome;
 }
 
@@ -55,15 +61,15 @@ export async function diskFull(trial: Trial, objects: number): Promise<Outcome |
     rmSync(folder, { recursive: true, force: true });
   });
   // More than the disk has, so that only the disk limits it.
-  const kit = await startProbeEnvironment(trial, { folder, maxFileBytes: 1024 * mebibyte });
+  const environment = await startProbeEnvironment(trial, { folder, maxFileBytes: 1024 * mebibyte });
   const what = "disk full (ENOSPC)";
-  const outcome = await fill(trial, kit, { objects, workers: 2, what }, async () => {
+  const outcome = await fill(trial, environment, { objects, workers: 2, what }, async () => {
     mount("-o", `remount,size=${256 * mebibyte}`);
     // NATS keeps a stream's write error until it is restarted.
-    await kit.platform.nats.stop();
-    await kit.platform.nats.start();
+    await environment.platform.nats.stop();
+    await environment.platform.nats.start();
   });
-  await kit.stop();
+  await environment.stop();
   return outcome;
 }
 
@@ -76,18 +82,18 @@ interface Filling {
 
 async function fill(
   trial: Trial,
-  kit: TestEnvironment,
+  environment: TestEnvironment,
   { objects, workers: count, what }: Filling,
   makeRoom: () => Promise<void>,
 ): Promise<Outcome> {
   const env = { DENREI_LOG_LEVEL: "info" };
   const [bridge, ...workers] = await Promise.all([
-    kit.bridge("bridge-1", { args: [probePath], env }),
-    ...Array.from({ length: count }, (_, at) => kit.worker(`worker-${at + 1}`, [probePath], { env })),
+    environment.bridge("bridge-1", { args: [probePath], env }),
+    ...Array.from({ length: count }, (_, at) => environment.worker(`worker-${at + 1}`, [probePath], { env })),
   ]);
   const desired = new Map<string, number>();
   const change = async (name: string, value: number, bulk: number): Promise<void> => {
-    await put(kit, name, value, bulk);
+    await put(environment, name, value, bulk);
     desired.set(name, value);
   };
   for (let i = 0; i < objects; i++) await change(`big-${i}`, i, bulkBytes);
@@ -99,7 +105,7 @@ async function fill(
   for (let i = 0; i < objects; i += 3) {
     const name = `big-${Math.floor(trial.next() * objects)}`;
     if (trial.next() < 0.3 && desired.delete(name))
-      await kit.client.delete(Probe, { namespace: "default", name }, {});
+      await environment.client.delete(Probe, { namespace: "default", name }, {});
     else await change(name, 1000 + i, bulkBytes);
     await change(`small-${i}`, i, 10);
   }
@@ -108,7 +114,7 @@ async function fill(
   const begun = performance.now();
   await untilReadiness(bridge, ({ status }) => status === 200);
   const readySeconds = (performance.now() - begun) / 1000;
-  const checks = await settled(kit, what, desired);
+  const checks = await settled(environment, what, desired);
   const settledSeconds = (performance.now() - begun) / 1000;
   const errors = errorsOf(bridge).map(({ msg }) => String(msg));
   await Promise.all([bridge, ...workers].map((replica) => replica.stop()));

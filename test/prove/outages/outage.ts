@@ -28,14 +28,14 @@ export async function startProbeEnvironment(
   trial: Trial,
   storage: NatsStorage = {},
 ): Promise<OwnTestEnvironment> {
-  const kit = await startOwnTestEnvironment({ crds: [crdOf(Probe)], storage });
-  trial.defer(() => kit.stop());
-  return kit;
+  const environment = await startOwnTestEnvironment({ crds: [crdOf(Probe)], storage });
+  trial.defer(() => environment.stop());
+  return environment;
 }
 
 /** Creates or changes a probe; `bulk` bytes make it large. */
-export const put = (kit: TestEnvironment, name: string, value: number, bulk = 0) =>
-  kit.client.apply(
+export const put = (environment: TestEnvironment, name: string, value: number, bulk = 0) =>
+  environment.client.apply(
     Probe,
     {
       apiVersion: "test.denrei.dev/v1",
@@ -65,16 +65,18 @@ export async function untilReadiness(
  * reconciled, and none is dead-lettered.
  */
 export async function settled(
-  kit: TestEnvironment,
+  environment: TestEnvironment,
   what: string,
   desired: ReadonlyMap<string, number>,
-  address: Omit<BusAddress, "name"> = { url: kit.platform.natsUrl },
+  address: Omit<BusAddress, "name"> = { url: environment.platform.natsUrl },
 ): Promise<readonly Check[]> {
   const bus = await connectBus({ ...address, name: "trial" });
   try {
     const store = objectStore(bus, "default");
     const wrong = async (): Promise<string[]> => {
-      const objects = new Map((await kit.list(Probe)).map((object) => [object.metadata.name, object]));
+      const objects = new Map(
+        (await environment.list(Probe)).map((object) => [object.metadata.name, object]),
+      );
       const names = new Set([...desired.keys(), ...objects.keys()]);
       const unlike = [...names].flatMap((name) => {
         const { spec, status } = objects.get(name) ?? {};
@@ -83,7 +85,7 @@ export async function settled(
           ? []
           : [`${name}: expected ${desired.get(name)}, found ${is}`];
       });
-      return [...unlike, ...(await differences(kit.client, store, Probe))];
+      return [...unlike, ...(await differences(environment.client, store, Probe))];
     };
     let found = ["nothing was compared"];
     for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(200)) {

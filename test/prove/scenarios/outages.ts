@@ -20,14 +20,14 @@ export const outages: Scenario = {
     const objects = trial.scaled(200, leastObjects);
     const large = trial.scaled(150, 45);
     const isLeast = objects === leastObjects;
-    const kit = await startProbeEnvironment(trial, limited);
+    const environment = await startProbeEnvironment(trial, limited);
     const outcomes = [
-      await limitReached(trial, kit, large, isLeast ? 1 : 2),
-      await absentAtStart(trial, kit, objects),
-      await clientExpires(trial, kit, objects),
-      await busExpires(trial, kit, objects),
+      await limitReached(trial, environment, large, isLeast ? 1 : 2),
+      await absentAtStart(trial, environment, objects),
+      await clientExpires(trial, environment, objects),
+      await busExpires(trial, environment, objects),
     ];
-    await kit.stop();
+    await environment.stop();
     // test/cli/servers.test.ts covers it as well.
     if (!isLeast) outcomes.push(await serverExpired(trial));
     // A real full disk takes long, so at the smallest size JetStream's limit replaces it.

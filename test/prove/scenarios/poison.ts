@@ -45,27 +45,27 @@ export const poison: Scenario = {
   fullMinutes: 2,
   tested: "nightly",
   async run(trial) {
-    const kit = await startOwnTestEnvironment({ crds: [crdOf(Probe)] });
-    trial.defer(() => kit.stop());
-    const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
+    const environment = await startOwnTestEnvironment({ crds: [crdOf(Probe)] });
+    trial.defer(() => environment.stop());
+    const bus = await connectBus({ url: environment.platform.natsUrl, name: "prove" });
     trial.defer(() => bus.nc.close());
     const env = { DENREI_ACK_WAIT_SECONDS: String(ackWaitSeconds) };
-    await kit.bridge("bridge-1", { args: [path], env });
+    await environment.bridge("bridge-1", { args: [path], env });
     const replicas = await Promise.all(
-      Array.from({ length: workers }, (_, at) => kit.worker(`worker-${at + 1}`, [path], { env })),
+      Array.from({ length: workers }, (_, at) => environment.worker(`worker-${at + 1}`, [path], { env })),
     );
     const restarts = restartCrashed(replicas);
     trial.defer(restarts.stop);
     const { crashes } = restarts;
-    const healthy = await startHealthy(trial, kit);
+    const healthy = await startHealthy(trial, environment);
     const calm = trial.scaled(calmMillis.full, calmMillis.least);
     await sleep(calm, undefined, { signal: trial.signal });
 
-    const conditionChecks = await addPoisons(trial, kit);
+    const conditionChecks = await addPoisons(trial, environment);
     const letters = deadLetters(bus, scope);
     const deadLettered = async () => (await letters.list()).map(({ key }) => key.name);
     const found = (await deadLettered()).sort();
-    await fixPoisons(kit, bus);
+    await fixPoisons(environment, bus);
     const delays = await healthy.stop();
     const left = await deadLettered();
 
@@ -103,14 +103,19 @@ export const poison: Scenario = {
 };
 
 /** Creates the faulty objects, and waits until each has its condition. */
-async function addPoisons(trial: Trial, kit: TestEnvironment): Promise<Check[]> {
+async function addPoisons(trial: Trial, environment: TestEnvironment): Promise<Check[]> {
   const fighting = new AbortController();
-  for (const { name, spec } of poisons) await create(kit, name, spec);
-  const rival = fight(kit, fighting.signal);
+  for (const { name, spec } of poisons) await create(environment, name, spec);
+  const rival = fight(environment, fighting.signal);
   rival.catch(() => undefined);
   const checks = await Promise.all(
     poisons.map(async ({ name, reason }): Promise<Check> => {
-      const found = await kit.until(Probe, at(name), (probe) => stalled(probe)?.reason === reason, 180_000);
+      const found = await environment.until(
+        Probe,
+        at(name),
+        (probe) => stalled(probe)?.reason === reason,
+        180_000,
+      );
       trial.say(`${name}: ${reason}`);
       return {
         what: `${name}: condition reason`,
@@ -126,13 +131,13 @@ async function addPoisons(trial: Trial, kit: TestEnvironment): Promise<Check[]> 
 }
 
 /** Fixes the faulty objects, replays their dead letters, and waits until each is ready. */
-async function fixPoisons(kit: TestEnvironment, bus: Bus): Promise<void> {
+async function fixPoisons(environment: TestEnvironment, bus: Bus): Promise<void> {
   const letters = deadLetters(bus, scope);
   const queue = ticketQueue(bus, scope, { replica: "prove" });
   for (const { name } of poisons)
-    await kit.client.mergePatch(Probe, at(name), { spec: { mode: "ok" } }, { fieldManager: "prove" });
+    await environment.client.mergePatch(Probe, at(name), { spec: { mode: "ok" } }, { fieldManager: "prove" });
   for (const name of givenUp) await letters.replay(queue, at(name));
-  for (const { name } of poisons) await kit.until(Probe, at(name), isReady);
+  for (const { name } of poisons) await environment.until(Probe, at(name), isReady);
 }
 
 /** The delays of healthy objects by their cause. */
@@ -178,8 +183,8 @@ function delayChecks(
 }
 
 const at = (name: string) => ({ namespace: "default", name });
-const create = (kit: TestEnvironment, name: string, spec: Probe["spec"]) =>
-  kit.client.create(
+const create = (environment: TestEnvironment, name: string, spec: Probe["spec"]) =>
+  environment.client.create(
     Probe,
     { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: at(name), spec },
     { fieldManager: "prove" },
@@ -216,10 +221,11 @@ function restartCrashed(replicas: readonly Replica[]): { readonly crashes: numbe
 }
 
 /** Reverts a field each time the function sets it, as soon as the watch reports it. */
-async function fight(kit: TestEnvironment, signal: AbortSignal): Promise<void> {
+async function fight(environment: TestEnvironment, signal: AbortSignal): Promise<void> {
   const back = { spec: { value: 0 } };
   const name = "fights";
-  await followProbes(kit, { fieldSelector: `metadata.name=${name}` }, signal, async ({ spec }) => {
-    if (spec.value === 1) await kit.client.mergePatch(Probe, at(name), back, { fieldManager: "rival" });
+  await followProbes(environment, { fieldSelector: `metadata.name=${name}` }, signal, async ({ spec }) => {
+    if (spec.value === 1)
+      await environment.client.mergePatch(Probe, at(name), back, { fieldManager: "rival" });
   });
 }

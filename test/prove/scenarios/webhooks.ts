@@ -53,7 +53,7 @@ export const webhooks: Scenario = {
   async run(trial) {
     const keys = Array.from({ length: trial.scaled(10_000, 400) }, (_, at) => `branch-${at}`);
     const processes = await startProcesses(trial);
-    const bus = await connectBus({ url: processes.kit.platform.natsUrl, name: "prove" });
+    const bus = await connectBus({ url: processes.environment.platform.natsUrl, name: "prove" });
     trial.defer(() => bus.nc.close());
     await createBranches(trial, processes, keys);
     const { sent, injected } = await sendUnderFaults(trial, processes, keys);
@@ -86,33 +86,33 @@ export const webhooks: Scenario = {
 
 /** The processes on the way from GitHub to a reconcile. */
 interface Processes {
-  readonly kit: OwnTestEnvironment;
+  readonly environment: OwnTestEnvironment;
   readonly gateways: readonly GatewayReplica[];
   readonly bridge: Replica;
   readonly workers: readonly Replica[];
 }
 
 async function startProcesses({ defer, scaled }: Trial): Promise<Processes> {
-  const kit = await startOwnTestEnvironment({ crds: [crdOf(Branch)] });
-  defer(() => kit.stop());
+  const environment = await startOwnTestEnvironment({ crds: [crdOf(Branch)] });
+  defer(() => environment.stop());
   const env = { DENREI_LOG_LEVEL: "info", DENREI_ACK_WAIT_SECONDS: String(scaled(10, 3)) };
-  const bridge = await kit.bridge("bridge-1", { args: [functionPath], env });
+  const bridge = await environment.bridge("bridge-1", { args: [functionPath], env });
   const numbers = Array.from({ length: replicas }, (_, at) => at + 1);
   const [workers, gateways] = await Promise.all([
-    Promise.all(numbers.map((n) => kit.worker(`worker-${n}`, [functionPath], { env }))),
-    Promise.all(numbers.map((n) => kit.gateway(`gateway-${n}`, { env }))),
+    Promise.all(numbers.map((n) => environment.worker(`worker-${n}`, [functionPath], { env }))),
+    Promise.all(numbers.map((n) => environment.gateway(`gateway-${n}`, { env }))),
   ]);
-  return { kit, gateways, bridge, workers };
+  return { environment, gateways, bridge, workers };
 }
 
 /** Creates an object for each delivery, and waits until each was reconciled. */
 async function createBranches(
   trial: Trial,
-  { kit, workers }: Processes,
+  { environment, workers }: Processes,
   names: readonly string[],
 ): Promise<void> {
   await concurrently(names, senders, (name) =>
-    kit.client.create(
+    environment.client.create(
       Branch,
       {
         apiVersion: "test.denrei.dev/v1",
@@ -132,7 +132,7 @@ async function createBranches(
 /** Sends one delivery for each key while processes are killed. */
 async function sendUnderFaults(
   trial: Trial,
-  { kit, gateways, bridge, workers }: Processes,
+  { environment, gateways, bridge, workers }: Processes,
   keys: readonly string[],
 ): Promise<{ readonly sent: readonly Sent[]; readonly injected: readonly string[] }> {
   const kills = new OverlappingKills(trial.next);
@@ -140,7 +140,7 @@ async function sendUnderFaults(
     kills.of("a gateway", gateways),
     kills.of("a worker", workers),
     kills.of("the bridge", [bridge]),
-    kills.of("NATS", [kit.platform.nats]),
+    kills.of("NATS", [environment.platform.nats]),
   ];
   const faults = startFaults(trial, kinds, everyMillis);
   const sent: Sent[] = [];

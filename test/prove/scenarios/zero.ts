@@ -28,12 +28,12 @@ export const zero: Scenario = {
   fullMinutes: 3,
   tested: "nightly",
   async run(trial) {
-    const kit = await startOwnTestEnvironment();
-    trial.defer(() => kit.stop());
+    const environment = await startOwnTestEnvironment();
+    trial.defer(() => environment.stop());
     const [worker, second] = await Promise.all([
-      kit.worker("worker-1", ["hikawa"]),
-      kit.worker("worker-2", ["hikawa"]),
-      kit.bridge("bridge-1"),
+      environment.worker("worker-1", ["hikawa"]),
+      environment.worker("worker-2", ["hikawa"]),
+      environment.bridge("bridge-1"),
     ]);
     // The desired interval of each object, changed while no worker runs.
     const desired = new Map<string, number>();
@@ -43,18 +43,18 @@ export const zero: Scenario = {
     const seconds: number[] = [];
     for (let round = 0; round < rounds; round++) {
       await Promise.all([worker, second].map((one) => (round % 2 === 0 ? one.stop() : one.kill())));
-      await changeAtRandom(trial, kit, desired, size, `round-${round}`);
+      await changeAtRandom(trial, environment, desired, size, `round-${round}`);
       trial.say(`round ${round + 1}: ${desired.size} objects, no worker runs`);
       const begun = performance.now();
       await Promise.all([worker.start(), second.start()]);
-      lost.push(...(await untilCaughtUp(kit, desired)));
+      lost.push(...(await untilCaughtUp(environment, desired)));
       seconds.push((performance.now() - begun) / 1000);
     }
     await second.stop();
     const smallest = size === leastSize;
     // The full run has the machine to itself, so the documented limit applies.
     const slow = smallest ? await slowness(trial.signal) : 1;
-    const cold = await coldStarts(trial, kit, worker, desired, coldStartMillis * slow);
+    const cold = await coldStarts(trial, environment, worker, desired, coldStartMillis * slow);
     return outcome(cold, { rounds, size, lost, seconds, slow, smallest });
   },
 };
@@ -62,7 +62,7 @@ export const zero: Scenario = {
 /** Creates objects, and changes and deletes some of the existing ones. */
 async function changeAtRandom(
   trial: Trial,
-  kit: TestEnvironment,
+  environment: TestEnvironment,
   desired: Map<string, number>,
   size: number,
   prefix: string,
@@ -70,20 +70,24 @@ async function changeAtRandom(
   const old = [...desired.keys()];
   for (let i = 0; i < size; i++) {
     const name = `${prefix}-${i}`;
-    await kit.client.create(Hikawa, hikawa(name, tomorrow), { fieldManager: "trial" });
+    await environment.client.create(Hikawa, hikawa(name, tomorrow), { fieldManager: "trial" });
     desired.set(name, tomorrow);
     const [other = name] = trial.next() < 0.5 ? [name] : [old[Math.floor(trial.next() * old.length)]];
     if (!desired.has(other)) continue;
     if (trial.next() < 0.3) {
-      await kit.client.delete(Hikawa, at(other), {});
+      await environment.client.delete(Hikawa, at(other), {});
       desired.delete(other);
-    } else await change(kit, desired, other);
+    } else await change(environment, desired, other);
   }
 }
 
-async function change(kit: TestEnvironment, desired: Map<string, number>, name: string): Promise<void> {
+async function change(
+  environment: TestEnvironment,
+  desired: Map<string, number>,
+  name: string,
+): Promise<void> {
   const pause = (desired.get(name) ?? tomorrow) - 1;
-  await kit.client.mergePatch(
+  await environment.client.mergePatch(
     Hikawa,
     at(name),
     { spec: { intervalMillis: pause } },
@@ -93,16 +97,19 @@ async function change(kit: TestEnvironment, desired: Map<string, number>, name: 
 }
 
 /** Waits for the differences to disappear, and returns the remaining ones. */
-async function untilCaughtUp(kit: TestEnvironment, desired: ReadonlyMap<string, number>): Promise<string[]> {
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "trial" });
+async function untilCaughtUp(
+  environment: TestEnvironment,
+  desired: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const bus = await connectBus({ url: environment.platform.natsUrl, name: "trial" });
   const store = objectStore(bus, "default");
   try {
     let found = ["nothing was compared"];
     for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(100)) {
       found = [
-        ...(await unfinished(kit, desired)),
-        ...(await differences(kit.client, store, Hikawa as Kind)),
-        ...(await differences(kit.client, store, Zundoko as Kind)),
+        ...(await unfinished(environment, desired)),
+        ...(await differences(environment.client, store, Hikawa as Kind)),
+        ...(await differences(environment.client, store, Zundoko as Kind)),
       ];
       if (found.length === 0) break;
     }
@@ -113,8 +120,11 @@ async function untilCaughtUp(kit: TestEnvironment, desired: ReadonlyMap<string, 
 }
 
 /** Objects that differ from their desired state, or whose current generation is not reconciled. */
-async function unfinished(kit: TestEnvironment, desired: ReadonlyMap<string, number>): Promise<string[]> {
-  const [hikawas, words] = await Promise.all([kit.list(Hikawa), kit.list(Zundoko)]);
+async function unfinished(
+  environment: TestEnvironment,
+  desired: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const [hikawas, words] = await Promise.all([environment.list(Hikawa), environment.list(Zundoko)]);
   const objects = new Map(hikawas.map((object) => [object.metadata.name, object]));
   const wordsByOwner = Map.groupBy(words, (word) => controllerOf(word)?.uid);
   return [...new Set([...desired.keys(), ...objects.keys()])].flatMap((name) => {
@@ -149,7 +159,7 @@ interface ColdStart {
  */
 async function coldStarts(
   trial: Trial,
-  kit: TestEnvironment,
+  environment: TestEnvironment,
   worker: Replica,
   desired: Map<string, number>,
   quickMillis: number,
@@ -165,7 +175,7 @@ async function coldStarts(
   while (!enough()) {
     const name = names[Math.floor(trial.next() * names.length)] ?? "";
     await worker.stop();
-    await change(kit, desired, name);
+    await change(environment, desired, name);
     const before = worker.log.records().length;
     const spawned = Date.now();
     await worker.start();
