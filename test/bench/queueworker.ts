@@ -47,6 +47,8 @@ await runProcess("worker", settings, async (context) => {
   bus.nc.subscribe(timesSubject(replica), {
     callback: (_error, message) => void message.respond(JSON.stringify(times)),
   });
+  // Ready means that the benchmark can reach this worker.
+  await bus.nc.flush();
   return mode === "queue" ? startBare(context, queue) : startRuntime(context);
 });
 
