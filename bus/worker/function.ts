@@ -341,9 +341,8 @@ export function kindsOf(fn: ReconcileFunction): Kind[] {
 /** The parameters of a bridge that serves these functions. Throws a `TypeError` if a kind has two definitions. */
 export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
   definedKinds(functions);
-  const kinds = functions.flatMap(kindsOf);
   return {
-    kinds: kinds.filter((kind, at) => kinds.indexOf(kind) === at),
+    kinds: [...new Set(functions.flatMap(kindsOf))],
     lists: functions.flatMap(listOf),
     annotations: new Set(functions.flatMap(({ annotations }) => annotations)),
     subscriptions: subscriptionsOf(functions, cluster),

@@ -33,12 +33,9 @@ describe("one webhook", () => {
   /** The redeliveries requested after attempts of one event, given by age. */
   const asked = (ago: readonly number[], statusCode = 502) => {
     const history = ago.map((one) => attempt("a", one, statusCode, one < Math.max(...ago)));
-    const { toRedeliver, missing, until } = backfillOf(history, now);
-    return {
-      toRedeliver: toRedeliver.map((id) => history.findIndex((one) => one.id === id)),
-      missing,
-      until,
-    };
+    const { toRedeliver: ids, missing, until } = backfillOf(history, now);
+    const toRedeliver = ids.map((id) => history.findIndex((one) => one.id === id));
+    return { toRedeliver, missing, until };
   };
 
   test.each([200, 202, 204, 299])("has arrived with the answer %i", (status) => {
@@ -71,13 +68,8 @@ describe("one webhook", () => {
       attempt("a", minutes(50), 202, true),
       attempt("a", minutes(40), 502, true),
     ];
-    for (const history of [some, some.toReversed()])
-      expect(backfillOf(history, now)).toEqual({
-        toRedeliver: [],
-        missing: 0,
-        refused: 0,
-        until: now - grace,
-      });
+    const arrived = { toRedeliver: [], missing: 0, refused: 0, until: now - grace };
+    for (const history of [some, some.toReversed()]) expect(backfillOf(history, now)).toEqual(arrived);
   });
 
   test("is redelivered after pauses from five minutes, doubled up to six hours", () => {
