@@ -167,12 +167,8 @@ test("viewing and replaying a dead letter need separate rights", async () => {
   const [letter] = await lettersOf(bob);
   expect(letter).toMatchObject({
     ...{ function: "probe", object: { group, kind: "Probe", namespace: team, name: "ends" } },
-    ...{
-      reason: "TerminalRequested",
-      message: "the spec asks for a terminal error",
-      attempts: 1,
-      mayReplay: false,
-    },
+    ...{ reason: "TerminalRequested", message: "the spec asks for a terminal error" },
+    ...{ attempts: 1, mayReplay: false },
   });
   expect((await lettersOf(alice))[0]?.mayReplay).toBe(true);
   await expect.poll(async () => (await figuresOf("probe"))?.deadLetters, polling).toBe(1);
