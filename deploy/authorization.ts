@@ -5,9 +5,8 @@
  * chooses it, so a message that a role has stored is never published to a subject that the role may not publish to.
  * https://docs.nats.io/running-a-nats-service/configuration/securing_nats/accounts
  */
-import { busAccount, userOf } from "../bus/nats/identity.ts";
-import { busRoles, isLocal, type Permissions, type Role } from "../bus/permissions.ts";
-import { type ReconcileFunction, subscriptionsOf } from "../bus/worker/function.ts";
+import { busAccount, busRoles, isLocal, type Permissions, type Role, userOf } from "denrei/bus";
+import { type ReconcileFunction, subscriptionsOf } from "denrei/runtime";
 
 /** A user of a NATS server. */
 export interface NatsUser extends Role {

@@ -1,18 +1,7 @@
-/**
- * Loads all modules that processes of the image use, to fill Node's compile cache (NODE_COMPILE_CACHE). Processes then start
- * without compiling, and without loading the TypeScript transformer.
- */
-import { catalog } from "../functions/catalog.ts";
-
-await Promise.all([
-  import("./cli/bridge.ts"),
-  import("./cli/dashboard.ts"),
-  import("./cli/gateway.ts"),
-  import("./cli/worker.ts"),
-]);
-await Promise.all(Object.values(catalog).map((load) => load()));
+/** Fills Node's compile cache with the modules of the image. */
+await import("./cli/dashboard.ts");
 // Functions import it at their first call.
-await import("../functions/pipecd/api/client.ts");
-// Last: it parses the command line, which contains only --version, and exits.
-process.argv.push("--version");
-await import("./cli/denrei.ts");
+await import("@denrei/functions/pipecd/api/client");
+await import("denrei/compile");
+
+export {};

@@ -1,5 +1,5 @@
-/** All functions of this project. Code that needs only some of them loads these from the catalog. */
-import type { ReconcileFunction } from "../bus/worker/function.ts";
+/** All built-in functions. Code that needs only some of them loads these from the catalog. */
+import type { ReconcileFunction } from "denrei";
 import { catalog } from "./catalog.ts";
 
 const modules = await Promise.all(Object.values(catalog).map((load) => load()));

@@ -1,9 +1,8 @@
 /** What the parts of the server share. */
 import type { HttpBindings } from "@hono/node-server";
+import type { Bus } from "denrei/bus";
+import type { Connections, ReconcileFunction } from "denrei/runtime";
 import type { Logger } from "pino";
-import type { Bus } from "../../bus/nats/connect.ts";
-import type { Connections } from "../../bus/process/connections.ts";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { Issuer } from "./auth/issuer.ts";
 import type { Key } from "./auth/keys.ts";
 import type { RefreshSession } from "./auth/refresh.ts";

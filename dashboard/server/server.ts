@@ -1,17 +1,18 @@
 /** The dashboard's server. Any number of replicas can run; they share all sessions. */
 import type { Server } from "node:http";
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
+import { type Bus, type BusOptions, ensureDashboard, streams } from "denrei/bus";
+import type { KubeconfigSource } from "denrei/kubernetes";
+import {
+  defaultConnections,
+  limitConnections,
+  listenOn,
+  type ReconcileFunction,
+  startProcessClock,
+  unreadMillis,
+} from "denrei/runtime";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { KubeconfigSource } from "../../bus/kube/kubeconfig.ts";
-import type { Bus } from "../../bus/nats/connect.ts";
-import { startProcessClock } from "../../bus/process/clock.ts";
-import { defaultConnections, limitConnections } from "../../bus/process/connections.ts";
-import { listenOn } from "../../bus/process/listen.ts";
-import { unreadMillis } from "../../bus/process/unread.ts";
-import { streams } from "../../bus/subjects.ts";
-import { type BusOptions, ensureDashboard } from "../../bus/topology.ts";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { dashboardApp } from "./app.ts";
 import type { IssuerSettings } from "./auth/discovery.ts";
 import { openIssuer } from "./auth/issuer.ts";

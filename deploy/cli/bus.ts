@@ -1,10 +1,15 @@
 /** The bus connection of one command. */
 import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
-import type { busSettings, Settings } from "../../bus/config/config.ts";
-import { type Bus, BusUnreachableError, busAddress, connectBus } from "../../bus/nats/connect.ts";
-import { DisconnectedError } from "../../bus/nats/inbox.ts";
-import { withUser } from "../../bus/nats/permissionerror.ts";
+import {
+  type Bus,
+  BusUnreachableError,
+  busAddress,
+  connectBus,
+  DisconnectedError,
+  withUser,
+} from "denrei/bus";
+import type { busSettings, Settings } from "denrei/runtime";
 
 /** Settings of commands that use the bus. */
 export type AddressSettings = Settings<(typeof busSettings)[number]>;

@@ -1,21 +1,19 @@
 /** `denrei chart`: prints the built-in chart, the objects that a chart renders, and the roles for the kinds that a site lists. */
 import { readFile } from "node:fs/promises";
 import { text as textOfStream } from "node:stream/consumers";
+import application from "@denrei/functions/paas/application";
+import { builtinChart, builtinSource } from "@denrei/functions/paas/charts/builtin";
+import { type Chart, ChartError, chartApplication } from "@denrei/functions/paas/charts/chart";
+import { childKinds } from "@denrei/functions/paas/charts/kinds";
+import { sourceChart } from "@denrei/functions/paas/charts/source";
+import { checkedObjects } from "@denrei/functions/paas/charts/validate";
+import { Application } from "@denrei/functions/paas/kinds";
+import { parseConfig, SiteConfigError, siteKeys, siteName } from "@denrei/functions/paas/site/config";
+import { ConfigMap, checkObject, InvalidObjectError, type Stored } from "denrei/kinds";
+import { connectCluster, isNotFound } from "denrei/kubernetes";
+import type { Settings } from "denrei/runtime";
+import { UsageError } from "denrei/runtime";
 import { parse, parseAllDocuments } from "yaml";
-import type { Settings } from "../../bus/config/config.ts";
-import { isNotFound } from "../../bus/kube/errors.ts";
-import { ConfigMap, checkObject, InvalidObjectError } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
-import application from "../../functions/paas/application.ts";
-import { builtinChart, builtinSource } from "../../functions/paas/charts/builtin.ts";
-import { type Chart, ChartError, chartApplication } from "../../functions/paas/charts/chart.ts";
-import { childKinds } from "../../functions/paas/charts/kinds.ts";
-import { sourceChart } from "../../functions/paas/charts/source.ts";
-import { checkedObjects } from "../../functions/paas/charts/validate.ts";
-import { Application } from "../../functions/paas/kinds.ts";
-import { parseConfig, SiteConfigError, siteKeys, siteName } from "../../functions/paas/site/config.ts";
-import { UsageError } from "../environment/errors.ts";
 import { listedManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 

@@ -1,17 +1,24 @@
 /** `denrei dashboard` */
-import { ConfigError, type dashboardSettings, type Settings } from "../../bus/config/config.ts";
-import { busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
-import { startDashboard } from "../../dashboard/server/server.ts";
+import { startDashboard } from "@denrei/dashboard/server/server";
+import {
+  busOptionsOf,
+  ConfigError,
+  type dashboardSettings,
+  type ReconcileFunction,
+  runBusProcess,
+  type Settings,
+} from "denrei/runtime";
 import { builtPage } from "../environment/page.ts";
+import { allFunctions } from "./named.ts";
 
 type DashboardSettings = Settings<(typeof dashboardSettings)[number]>;
 
-/** Runs the dashboard of these functions until a stop signal. In a checkout, builds the page first if it is missing or out of date. */
+/** Runs the dashboard of these functions, by default those of the project, until a stop signal. In a checkout, builds the page first if it is missing or out of date. */
 export async function dashboard(
   settings: DashboardSettings,
-  functions: readonly ReconcileFunction[],
+  of?: readonly ReconcileFunction[],
 ): Promise<void> {
+  const functions = of ?? (await allFunctions());
   const page = await builtPage({ onBuild: () => console.error("denrei: building the dashboard page") });
   await runBusProcess("dashboard", settings, async ({ bus, log, registry }) =>
     startDashboard({

@@ -1,15 +1,20 @@
 /** `denrei deadletters list|show|replay` */
-
-import { aligned } from "../../bus/kube/table.ts";
-import type { Bus } from "../../bus/nats/connect.ts";
-import { type AddressedDeadLetter, type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
-import { ticketQueue } from "../../bus/queue/queue.ts";
-import { keyText, parseKeyText, streams, workStream } from "../../bus/subjects.ts";
-import { AbsentError, UsageError } from "../environment/errors.ts";
+import {
+  type AddressedDeadLetter,
+  type Bus,
+  type DeadLetter,
+  deadLetters,
+  keyText,
+  parseKeyText,
+  streams,
+  ticketQueue,
+  workStream,
+} from "denrei/bus";
+import { aligned } from "denrei/kubernetes";
+import { AbsentError, say, UsageError } from "denrei/runtime";
 import { age } from "./age.ts";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
 import { functionName, functionNames } from "./named.ts";
-import { say } from "./output.ts";
 
 const messageWidth = 80;
 
@@ -23,7 +28,8 @@ export async function list(
   settings: BusSettings,
   options: { function?: string; json?: boolean },
 ): Promise<void> {
-  const names = options.function === undefined ? functionNames : [functionName(options.function)];
+  const names =
+    options.function === undefined ? await functionNames() : [await functionName(options.function)];
   const listed = await withBus(settings, (bus) =>
     Promise.all(names.map(async (fn) => (await deadLettersOf(bus, fn, settings))?.list())),
   );
@@ -54,7 +60,7 @@ export async function show(
   settings: BusSettings,
   options: { json?: boolean },
 ): Promise<void> {
-  functionName(fn);
+  await functionName(fn);
   const letter = await withBus(settings, async (bus) =>
     (await deadLettersOf(bus, fn, settings))?.get(parseKeyText(object)),
   );
@@ -86,7 +92,7 @@ export async function replay(
   settings: BusSettings,
   options: { all?: boolean },
 ): Promise<void> {
-  functionName(fn);
+  await functionName(fn);
   if ((object === undefined) === (options.all !== true)) {
     throw new UsageError(
       object === undefined ? "specify an object or --all" : "specify either an object or --all, not both",

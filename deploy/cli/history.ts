@@ -1,14 +1,12 @@
 /** `denrei history` */
-import type { SearchTarget } from "../../bus/activity/history.ts";
-import { type TimelineEvent, timeline } from "../../bus/activity/timeline.ts";
-import { aligned } from "../../bus/kube/table.ts";
-import { keyText, parseKeyText, streams } from "../../bus/subjects.ts";
-import { kindsOf } from "../../bus/worker/function.ts";
-import { functions } from "../../functions/index.ts";
-import { UsageError } from "../environment/errors.ts";
+import { keyText, parseKeyText, type SearchTarget, streams, type TimelineEvent, timeline } from "denrei/bus";
+import { aligned } from "denrei/kubernetes";
+import { kindsOf, type ReconcileFunction, say, UsageError } from "denrei/runtime";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";
-import { say } from "./output.ts";
+import { allFunctions } from "./named.ts";
+
+type Functions = readonly ReconcileFunction[];
 
 /** Options of the command line. */
 export interface HistoryOptions {
@@ -27,7 +25,8 @@ export async function history(
   settings: BusSettings,
   { trace, limit, json }: HistoryOptions,
 ): Promise<void> {
-  const searched = searchedFor(what, object, trace);
+  const functions = await allFunctions();
+  const searched = searchedFor(functions, what, object, trace);
   const { cluster } = settings;
   const { events, before } = await withBus(settings, async (bus) =>
     (await hasStream(bus, streams.deadLetters))
@@ -36,7 +35,7 @@ export async function history(
           namespaces: "every",
           searched,
           functions: functions.map(({ name }) => name),
-          reconciledBy: functionsOf(searched),
+          reconciledBy: functionsOf(functions, searched),
           limit,
           millis: searchMillis,
         })
@@ -50,6 +49,7 @@ export async function history(
 }
 
 function searchedFor(
+  functions: Functions,
   what: string | undefined,
   object: string | undefined,
   trace: string | undefined,
@@ -62,10 +62,10 @@ function searchedFor(
     throw new UsageError(
       `specify a kind (or function) and an object, or --trace${what === undefined ? "" : `: the object of ${what} is missing`}`,
     );
-  return { object: { ...kindNamed(what), ...parseKeyText(object) } };
+  return { object: { ...kindNamed(functions, what), ...parseKeyText(object) } };
 }
 
-function kindNamed(name: string): { readonly group: string; readonly kind: string } {
+function kindNamed(functions: Functions, name: string): { readonly group: string; readonly kind: string } {
   const lowerCase = name.toLowerCase();
   const known = functions.flatMap(kindsOf);
   const kind =
@@ -79,7 +79,7 @@ function kindNamed(name: string): { readonly group: string; readonly kind: strin
   return { group: kind.group, kind: kind.kind };
 }
 
-const functionsOf = (searched: SearchTarget): string[] =>
+const functionsOf = (functions: Functions, searched: SearchTarget): string[] =>
   "object" in searched
     ? functions
         .filter((fn) => fn.for.kind === searched.object.kind && fn.for.group === searched.object.group)

@@ -1,13 +1,12 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
-import { optInLabel } from "../../bus/kube/domain.ts";
-import { functions } from "../../functions/index.ts";
+import { optInLabel } from "denrei/kinds";
+import { AbsentError } from "denrei/runtime";
 import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
-import { AbsentError } from "../environment/errors.ts";
 import { certificateManifests } from "../generate/certificates.ts";
 import { crdManifests } from "../generate/crds.ts";
 import { accountManifest, gatewayName, optInManifests, roleManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
-import { functionsNamed } from "./named.ts";
+import { allFunctions, functionsNamed } from "./named.ts";
 
 const print = (manifests: readonly object[], { json }: { json?: boolean }): void => {
   const text = json
@@ -17,7 +16,8 @@ const print = (manifests: readonly object[], { json }: { json?: boolean }): void
 };
 
 /** Prints the CRDs of all kinds that the functions define. */
-export const crds = (options: { json?: boolean }): void => print(crdManifests(functions), options);
+export const crds = async (options: { json?: boolean }): Promise<void> =>
+  print(crdManifests(await allFunctions()), options);
 
 /** Processes that run no functions. */
 const infrastructure = ["bridge", "gateway"];
@@ -33,18 +33,18 @@ export async function rbac(
     ", bridge, gateway, or all",
   );
   const { namespace } = options;
-  const bridge = selected.includes("bridge") ? functions : [];
+  const bridge = selected.includes("bridge") ? await allFunctions() : [];
   const gateway = selected.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
   print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway], options);
 }
 
 /** Prints the RoleBindings that opt namespaces in. Throws an {@link AbsentError} if no function owns or watches Secrets. */
-export function optIn(
+export async function optIn(
   namespaces: readonly string[],
   options: { json?: boolean; platformNamespace: string },
-): void {
+): Promise<void> {
   const unique = [...new Set(namespaces)];
-  const manifests = optInManifests(functions, unique, options.platformNamespace);
+  const manifests = optInManifests(await allFunctions(), unique, options.platformNamespace);
   if (manifests.length === 0) {
     throw new AbsentError("no function owns or watches Secrets: there is nothing to opt in to");
   }
@@ -56,13 +56,13 @@ export function optIn(
 }
 
 /** Prints Secrets with new certificates for the bus and its users. */
-export function certificates(options: { json?: boolean; namespace: string }): void {
-  const roles = clusterRoles(functions, "default").map(({ name }) => name);
+export async function certificates(options: { json?: boolean; namespace: string }): Promise<void> {
+  const roles = clusterRoles(await allFunctions(), "default").map(({ name }) => name);
   print(certificateManifests(roles, options.namespace), options);
 }
 
 /** Prints the users of the NATS servers, as a file that their configuration includes. */
-export const users = (options: { cluster: string; oneAccount?: boolean }): void => {
-  const roles = clusterRoles(functions, options.cluster);
+export const users = async (options: { cluster: string; oneAccount?: boolean }): Promise<void> => {
+  const roles = clusterRoles(await allFunctions(), options.cluster);
   process.stdout.write(authorizationText(certificateUsers(options.oneAccount ? inOneAccount(roles) : roles)));
 };

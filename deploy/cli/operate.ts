@@ -1,9 +1,8 @@
 /** Commands for operators: queues, history, dead letters, webhooks, and leftovers. */
 import type { Command } from "commander";
-import { busSettings, readSettings } from "../../bus/config/config.ts";
-import type { RequestState } from "../../bus/inspect/requests.ts";
+import type { RequestState } from "denrei/bus";
+import { busSettings, readSettings, withSettings } from "denrei/runtime";
 import { listLimit, pointInTime, repositoryName, someOf } from "./arguments.ts";
-import { withSettings } from "./flags.ts";
 
 const connectionSettings = [...busSettings, "cluster"] as const;
 const pruneSettings = ["kubeconfig", "context", ...connectionSettings] as const;

@@ -1,12 +1,11 @@
 /** `denrei prune` */
 import type { JetStreamManager } from "@nats-io/jetstream";
-import { aligned } from "../../bus/kube/table.ts";
-import { type Leftover, leftovers, removeLeftover } from "../../bus/topology/leftovers.ts";
-import { subscriptionsOf } from "../../bus/worker/function.ts";
-import { functions } from "../../functions/index.ts";
+import { type Leftover, leftovers, removeLeftover } from "denrei/bus";
+import { aligned } from "denrei/kubernetes";
+import { say, subscriptionsOf } from "denrei/runtime";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
-import { say } from "./output.ts";
+import { allFunctions } from "./named.ts";
 
 /** Keeps leftovers that were used within this time. Milliseconds. */
 const latelyMillis = 3_600_000;
@@ -21,7 +20,7 @@ export interface PruneOptions {
 export async function prune(settings: BusSettings, options: PruneOptions): Promise<void> {
   const { cluster } = settings;
   const { dryRun = false, force = false } = options;
-  const subscriptions = subscriptionsOf(functions, cluster);
+  const subscriptions = subscriptionsOf(await allFunctions(), cluster);
   const found = await withBus(settings, async ({ jsm }) => {
     const all = await leftovers(jsm, { subscriptions, cluster, latelyMillis, force });
     if (!dryRun) await removeLeftovers(jsm, all);

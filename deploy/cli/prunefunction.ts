@@ -1,27 +1,25 @@
 /** `denrei prune <function>`: removes the finalizers and the bus data of a removed function. */
-
-import type { Settings } from "../../bus/config/config.ts";
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { domain } from "../../bus/kube/domain.ts";
-import { objectsWithFinalizer, removeFinalizer } from "../../bus/kube/finalizers.ts";
-import { kindText } from "../../bus/kube/kind.ts";
-import { aligned } from "../../bus/kube/table.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
-import { functionNamePattern, keyText } from "../../bus/subjects.ts";
 import {
+  functionNamePattern,
   functionOf,
+  keyText,
   type LeftMessages,
   type Leftover,
   leftMessages,
   leftovers,
   removeMessages,
-} from "../../bus/topology/leftovers.ts";
-import { subscriptionsOf } from "../../bus/worker/function.ts";
-import { functions } from "../../functions/index.ts";
-import { AbsentError, UsageError } from "../environment/errors.ts";
+} from "denrei/bus";
+import { domain, kindText } from "denrei/kinds";
+import {
+  aligned,
+  connectCluster,
+  type KubeClient,
+  objectsWithFinalizer,
+  removeFinalizer,
+} from "denrei/kubernetes";
+import { AbsentError, type Settings, say, subscriptionsOf, UsageError } from "denrei/runtime";
 import { type BusSettings, withBus } from "./bus.ts";
-import { functionNames } from "./named.ts";
-import { say } from "./output.ts";
+import { allFunctions, functionNames } from "./named.ts";
 import { type PruneOptions, printLeftovers, removeLeftovers } from "./prune.ts";
 
 /** Settings of `denrei prune`. */
@@ -41,7 +39,7 @@ export async function pruneFunction(
   settings: FunctionSettings,
   options: PruneOptions,
 ): Promise<void> {
-  if (functionNames.includes(name))
+  if ((await functionNames()).includes(name))
     throw new UsageError(`${name} is a function of this program: only removed functions can be pruned`);
   if (!functionNamePattern.test(name)) throw new UsageError(`"${name}" is not a valid function name`);
   const client = await connectCluster({ path: settings.kubeconfig, context: settings.context });
@@ -60,7 +58,7 @@ const pruneBus = (name: string, settings: FunctionSettings, options: PruneOption
   withBus(settings, async ({ jsm }) => {
     const { cluster } = settings;
     const { dryRun = false } = options;
-    const subscriptions = subscriptionsOf(functions, cluster);
+    const subscriptions = subscriptionsOf(await allFunctions(), cluster);
     // The user says that the function does not return: check only for use, not for age or content.
     const all = await leftovers(jsm, { subscriptions, cluster, latelyMillis: 0, force: true });
     const found = all.filter((one) => functionOf(one) === name);

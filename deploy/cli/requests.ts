@@ -1,18 +1,11 @@
 /** `denrei requests` */
-
-import {
-  byUrgency,
-  type ListedRequest,
-  listRequests,
-  type RequestState,
-} from "../../bus/inspect/requests.ts";
-import { aligned } from "../../bus/kube/table.ts";
-import { keyText } from "../../bus/subjects.ts";
+import { byUrgency, keyText, type ListedRequest, listRequests, type RequestState } from "denrei/bus";
+import { aligned } from "denrei/kubernetes";
+import { say } from "denrei/runtime";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";
 import { functionName, functionNames } from "./named.ts";
-import { say } from "./output.ts";
 
 /** Options of the command line. */
 export interface RequestsOptions {
@@ -29,7 +22,7 @@ export async function requests(
   settings: BusSettings,
   { limit, state, json }: RequestsOptions,
 ): Promise<void> {
-  const names = fn === undefined ? functionNames : [functionName(fn)];
+  const names = fn === undefined ? await functionNames() : [await functionName(fn)];
   const { cluster } = settings;
   const all = await withBus(settings, (bus) =>
     Promise.all(

@@ -1,15 +1,15 @@
 /** `denrei status` */
-
-import { functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
-import { aligned } from "../../bus/kube/table.ts";
-import { functions } from "../../functions/index.ts";
+import { functionStatus, kindStatuses } from "denrei/bus";
+import { aligned } from "denrei/kubernetes";
+import { say } from "denrei/runtime";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
-import { say } from "./output.ts";
+import { allFunctions } from "./named.ts";
 
 /** Prints the state of queues and kinds. */
 export async function status(settings: BusSettings, { json }: { json?: boolean }): Promise<void> {
   const { cluster } = settings;
+  const functions = await allFunctions();
   const { queues, kinds } = await withBus(settings, async (bus) => ({
     queues: await Promise.all(functions.map((fn) => functionStatus(bus, fn, cluster))),
     kinds: await kindStatuses(bus, functions, cluster),

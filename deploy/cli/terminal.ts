@@ -1,7 +1,6 @@
 /** The terminal of a long-running command: output and stop signals. */
-import { exitCodeOf, onStopSignals } from "../../bus/process/signals.ts";
+import { exitCodeOf, onStopSignals, say, whenOutputCloses } from "denrei/runtime";
 import { type ProgressDisplay, progressDisplay } from "../environment/progress.ts";
-import { say, whenOutputCloses } from "./output.ts";
 
 /** The terminal. */
 export interface Terminal {

@@ -1,18 +1,16 @@
 /** `denrei webhooks list|show|replay` */
-
-import { aligned } from "../../bus/kube/table.ts";
-import type { Bus } from "../../bus/nats/connect.ts";
-import { streams } from "../../bus/subjects.ts";
 import {
+  type Bus,
   type DeliveryQuery,
   deliveries,
   replayDelivery,
   type StoredDelivery,
-} from "../../bus/webhooks/history.ts";
-import { AbsentError, UsageError } from "../environment/errors.ts";
+  streams,
+} from "denrei/bus";
+import { aligned } from "denrei/kubernetes";
+import { AbsentError, say, UsageError } from "denrei/runtime";
 import { age } from "./age.ts";
 import { type AddressSettings, hasStream, withBus } from "./bus.ts";
-import { say } from "./output.ts";
 
 /** Options of the command line. */
 export interface WebhookOptions {

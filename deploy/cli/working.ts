@@ -1,10 +1,9 @@
 /** `denrei working` */
-import { askInFlight } from "../../bus/activity/inflight.ts";
-import { aligned } from "../../bus/kube/table.ts";
-import { keyText } from "../../bus/subjects.ts";
+import { askInFlight, keyText } from "denrei/bus";
+import { aligned } from "denrei/kubernetes";
+import { say } from "denrei/runtime";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
-import { say } from "./output.ts";
 
 /** Prints the in-flight requests of each worker, longest first. */
 export async function working(settings: BusSettings, { json }: { json?: boolean }): Promise<void> {

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readSettings } from "../../bus/config/config.ts";
+import { readSettings } from "denrei/runtime";
 import type { Issuer, IssuerEnvironment, LocalProcesses } from "../local/index.ts";
 import { type Child, holdPort } from "../local/index.ts";
 import { existingCluster } from "./existing.ts";

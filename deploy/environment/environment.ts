@@ -3,7 +3,7 @@
  * that KUBECONFIG and NATS_URL name, if both are set, and a local platform otherwise.
  */
 import { basename } from "node:path";
-import type { Role } from "../../bus/permissions.ts";
+import type { Role } from "denrei/bus";
 import {
   type Child,
   type LocalPlatform,

@@ -1,10 +1,7 @@
 /** Roles of the users of a local platform. */
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { isAlreadyExists } from "../../bus/kube/errors.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { KubeObject } from "../../bus/kube/object.ts";
-import { ClusterRole, ClusterRoleBinding, RoleBinding } from "../../bus/kube/rbac.ts";
-import { functions } from "../../functions/index.ts";
+import { ClusterRole, ClusterRoleBinding, type Kind, type KubeObject, RoleBinding } from "denrei/kinds";
+import { isAlreadyExists, type KubeClient } from "denrei/kubernetes";
+import { openProject } from "denrei/runtime";
 import { userRoles } from "../generate/users.ts";
 import type { DashboardUser } from "./users.ts";
 
@@ -20,7 +17,7 @@ export async function grantRoles(
   users: readonly DashboardUser[],
   namespace: string,
 ): Promise<void> {
-  const roles = [...userRoles(functions), namespaceRole];
+  const roles = [...userRoles(await (await openProject()).all()), namespaceRole];
   const names = roles.map(({ metadata }) => (metadata as { name: string }).name);
   for (const role of roles) await create(client, ClusterRole, role);
   for (const { name, role } of users) {

@@ -5,8 +5,8 @@ import { glob, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { AbsentError } from "denrei/runtime";
 import { withLock } from "../local/binaries/lock.ts";
-import { AbsentError } from "./errors.ts";
 
 /** How to find or build the page. */
 export interface PageOptions {

@@ -1,5 +1,5 @@
 /** The bridge, workers, gateways, and the dashboard as child processes that restart when they exit. */
-import { fileURLToPath } from "node:url";
+import { launcher } from "denrei/runtime";
 import type { Child, LocalProcesses } from "../local/index.ts";
 import { type RestartOptions, restart } from "./restart.ts";
 
@@ -24,7 +24,6 @@ export interface WorkerOptions {
   readonly functions: readonly string[];
 }
 
-const program = fileURLToPath(new URL("../cli/denrei.js", import.meta.url));
 /** Workers hand back their in-flight objects at once, so a clean shutdown takes no longer. Milliseconds. */
 const graceMillis = 2500;
 
@@ -59,7 +58,7 @@ export async function startReplica(
     {
       name,
       command: process.execPath,
-      args: [program, role, ...args],
+      args: [launcher, role, ...args],
       env: { ...env, DENREI_REPLICA: name, NODE_NO_WARNINGS: "1" },
       graceMillis,
       onLine(line) {

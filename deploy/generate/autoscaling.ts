@@ -1,8 +1,6 @@
 /** Scales the workers of a function by its backlog (KEDA) or by their CPU usage (HorizontalPodAutoscaler). */
-import { busAccount } from "../../bus/nats/identity.ts";
-import { consumersOf } from "../../bus/permissions.ts";
-import { workStream } from "../../bus/subjects.ts";
-import { type ReconcileFunction, subscriptionsOf } from "../../bus/worker/function.ts";
+import { busAccount, consumersOf, workStream } from "denrei/bus";
+import { type ReconcileFunction, subscriptionsOf } from "denrei/runtime";
 import { labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;

@@ -2,7 +2,7 @@
  * Certificates of a bus in a cluster, as Secrets: one for the servers and one for each user. Names and keys are those that
  * cert-manager uses, so it can take over these Secrets.
  */
-import { userOf } from "../../bus/nats/identity.ts";
+import { userOf } from "denrei/bus";
 import { type CertificateAuthority, createCertificateAuthority, type KeyPair } from "../local/pki.ts";
 import { labelsOf } from "./rbac.ts";
 

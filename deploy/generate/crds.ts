@@ -1,6 +1,6 @@
 /** CRD manifests of the kinds that functions define. */
-import { crdOf } from "../../bus/kube/crd.ts";
-import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { crdOf } from "denrei/kinds";
+import { definedKinds, type ReconcileFunction } from "denrei/runtime";
 
 /** One CustomResourceDefinition per kind, in the order of the functions. Throws a `TypeError` where a kind has two definitions. */
 export function crdManifests(functions: readonly ReconcileFunction[]): Record<string, unknown>[] {

@@ -1,7 +1,7 @@
 /** `npm run generate [-- --check]`: writes the generated files, or only reports whether they are up to date. */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { functions } from "../../functions/index.ts";
+import { openProject } from "denrei/runtime";
 import { generatedFiles } from "./files.ts";
 import { syncFiles } from "./sync.ts";
 
@@ -15,7 +15,7 @@ const { values } = parseArgs({
   },
 });
 
-const desired = await generatedFiles(functions, sources);
+const desired = await generatedFiles(await (await openProject(sources)).all(), sources);
 const { out, err, code } = await syncFiles(values.root, desired, values.check ? "check" : "write");
 for (const line of out) console.log(line);
 for (const line of err) console.error(line);

@@ -2,7 +2,7 @@
  * NetworkPolicies that deny all traffic except what the platform needs and what functions declare. Namespaces of KEDA and
  * Prometheus are those in their documentation; a site patches them where they differ.
  */
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import type { ReconcileFunction } from "denrei/runtime";
 import { natsName } from "./certificates.ts";
 import { labelsOf, workloadName } from "./rbac.ts";
 import { dashboardPort, httpPort, webhooksPort } from "./workloads.ts";

@@ -57,8 +57,8 @@ export async function generatedProtos(root: string): Promise<GeneratedProto[]> {
 
 async function generate(root: string, out: string, source: ProtoSource): Promise<void> {
   const options = ["target=ts", "import_extension=ts", "erasable_syntax=true"];
-  // Import the messages of `api` instead of generating them again.
-  if (source !== api) options.push(`rewrite_imports=./*/model_pb.js:../../../../${api.generated}`);
+  // Import the messages of `api` from its package instead of generating them again.
+  if (source !== api) options.push(`rewrite_imports=./*/model_pb.js:@denrei/${api.generated}`);
   const config = { version: "v2", modules: [api, pipeds].map(({ protos }) => ({ path: protos })) };
   const plugin = join(root, "node_modules", "@bufbuild", "protoc-gen-es", "bin", "protoc-gen-es");
   const template = {

@@ -1,8 +1,12 @@
 /** Service accounts, roles, and bindings from the declarations of functions. */
-import { optedInRole } from "../../bus/kube/domain.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { PolicyRule, ReconcileFunction } from "../../bus/worker/function.ts";
-import { bridgeRules, listedRules, workerRules } from "../../bus/worker/rbac.ts";
+import { type Kind, optedInRole } from "denrei/kinds";
+import {
+  bridgeRules,
+  listedRules,
+  type PolicyRule,
+  type ReconcileFunction,
+  workerRules,
+} from "denrei/runtime";
 
 type Manifest = Record<string, unknown>;
 

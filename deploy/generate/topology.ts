@@ -1,14 +1,14 @@
 /** The streams and consumers that all functions declare, as a file. It detects changes without a new topology version. */
-import { parse } from "yaml";
 import {
   activityStreamConfig,
+  currentPlan,
+  functionConsumers,
   sharedStreams,
   timersStreamConfig,
   workStreamConfig,
-} from "../../bus/topology/streams.ts";
-import { currentPlan } from "../../bus/topology/version.ts";
-import { functionConsumers } from "../../bus/topology.ts";
-import { type ReconcileFunction, subscriptionsOf } from "../../bus/worker/function.ts";
+} from "denrei/bus";
+import { type ReconcileFunction, subscriptionsOf } from "denrei/runtime";
+import { parse } from "yaml";
 
 /** Streams and consumers by name, and the version of their topology. */
 export interface DeclaredTopology {

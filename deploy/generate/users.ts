@@ -2,10 +2,9 @@
  * Rights of users on the kinds of functions, aggregated into the standard roles view, edit, and admin.
  * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles
  */
-import { domain } from "../../bus/kube/domain.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import { definedKinds, type PolicyRule, type ReconcileFunction } from "../../bus/worker/function.ts";
-import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
+import { Build, Image } from "@denrei/functions/paas/kinds/kpack";
+import { domain, type Kind } from "denrei/kinds";
+import { definedKinds, type PolicyRule, type ReconcileFunction } from "denrei/runtime";
 import { labelsOf } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;

@@ -1,5 +1,5 @@
 /** Deployments and Services of bridge, gateway, dashboard, and each function. */
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import type { ReconcileFunction } from "denrei/runtime";
 import { certificateSecretName } from "./certificates.ts";
 import { bridgeName, gatewayName, labelsOf, workloadName } from "./rbac.ts";
 

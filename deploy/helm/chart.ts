@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { functions } from "../../functions/index.ts";
-import application from "../../functions/paas/application.ts";
+import application from "@denrei/functions/paas/application";
 import { operatorManifests } from "../generate/monitoring/rules.ts";
 import { bridgeName, dashboardName, gatewayName, workloadName } from "../generate/rbac.ts";
 import { imageName, settingsName } from "../generate/workloads.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { type BusScope, forCluster } from "./cluster.ts";
 import { dashboardDefaults, dashboardTemplates } from "./dashboard.ts";
+import { functions } from "./functions.ts";
 import * as templated from "./manifesttemplates.ts";
 import { at, type Fields } from "./manifesttemplates.ts";
 import { identity, type Source, type Sources, sources } from "./sources.ts";
@@ -41,7 +41,7 @@ export async function chartFiles(bus: BusScope, rendered?: Sources): Promise<Cha
 const oldestKubernetes = "1.30.0";
 
 async function chartYaml(): Promise<string> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  const text = await readFile(new URL("../package.json", import.meta.url), "utf8");
   const { name, version, description } = JSON.parse(text) as Record<string, string>;
   // With the dash, the comparison also accepts versions of distributions, such as v1.30.1-gke.100.
   const kubeVersion = `>=${oldestKubernetes}-0`;

@@ -1,9 +1,10 @@
 /** Adapts the manifests to another `DENREI_CLUSTER`: users on the bus, and the consumers that KEDA polls. */
-import { functions } from "../../functions/index.ts";
+
 import { scaledObject } from "../generate/autoscaling.ts";
 import { type AuthorizationOptions, authorizationFile } from "../generate/files.ts";
 import { workloadName } from "../generate/rbac.ts";
 import { settingsName } from "../generate/workloads.ts";
+import { functions } from "./functions.ts";
 import { at, manifestNamespace, natsConfigName } from "./manifesttemplates.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
 

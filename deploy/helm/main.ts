@@ -1,7 +1,7 @@
 /** `npm run chart [-- --out <folder>] [--cluster <name>] [--one-account]`: writes the Helm chart. */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { readSettings } from "../../bus/config/config.ts";
+import { readSettings } from "denrei/runtime";
 import { chartFiles } from "./chart.ts";
 import { expectChartFolder, writeChart } from "./write.ts";
 

@@ -1,7 +1,7 @@
 /** values.yaml and values.schema.json, from one declaration. The defaults come from the manifests. */
+import { processSettings, type SettingName, variableOf } from "denrei/runtime";
 import { Document, isScalar, type Pair, visit } from "yaml";
 import { z } from "zod";
-import { processSettings, type SettingName, variableOf } from "../../bus/config/config.ts";
 import { type DashboardDefaults, dashboardSchema } from "./dashboardvalues.ts";
 
 /** The defaults, read from the manifests. */

@@ -39,5 +39,5 @@ export {
   startLocalProcesses,
 } from "./platform.ts";
 export { type Child, type ChildSpec, ChildStartError, describeExit, type Exit } from "./run/child.ts";
-export { shippedRoles } from "./users.ts";
+export { projectRoles } from "./users.ts";
 export { type BinaryName, type ChosenVersions, type PartName, versions } from "./versions.ts";

@@ -1,8 +1,6 @@
 /** Simulated nodes: kube-scheduler assigns pods to them, and kwok reports the pods running. */
-import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
-import { apiVersionOf, externalKind } from "../../bus/kube/kind.ts";
-import type { Condition, KubeObject } from "../../bus/kube/object.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
+import { apiVersionOf, type Condition, externalKind, type KubeObject } from "denrei/kinds";
+import { connectCluster, type KubeClient, resourcePath } from "denrei/kubernetes";
 import { type Kwok, type KwokOptions, kwokNodeAnnotation, kwokRules, startKwok } from "./parts/kwok.ts";
 import { type PartObserver, startObserved } from "./parts/part.ts";
 import { startScheduler } from "./parts/scheduler.ts";

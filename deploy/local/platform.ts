@@ -1,5 +1,5 @@
 /** The local platform: a control plane, a NATS server, and the caller's processes. */
-import type { Role } from "../../bus/permissions.ts";
+import type { Role } from "denrei/bus";
 import { obtainBinaries } from "./binaries/obtain.ts";
 import type { Progress } from "./binaries/progress.ts";
 import type { ObtainOptions } from "./binaries/request.ts";
@@ -10,7 +10,7 @@ import { type Nats, type NatsStorage, startNats } from "./parts/nats.ts";
 import { type PartObserver, type PartProgress, startObserved } from "./parts/part.ts";
 import type { Child, ChildSpec } from "./run/child.ts";
 import { openRun, type Run } from "./run/run.ts";
-import { adminRole, type LocalUsers, localUsers, shippedRoles } from "./users.ts";
+import { adminRole, type LocalUsers, localUsers, projectRoles } from "./users.ts";
 
 /** A step towards a running platform: obtaining or starting a program. */
 export type PlatformProgress = Progress | PartProgress;
@@ -129,7 +129,7 @@ async function startBus(
   binary: string,
   options: LocalNatsOptions,
 ): Promise<Pick<LocalNats, "nats" | "natsUrl" | "natsUrlFor">> {
-  const { users, urlFor }: LocalUsers = localUsers(options.roles ?? (await shippedRoles()));
+  const { users, urlFor }: LocalUsers = localUsers(options.roles ?? (await projectRoles()));
   const nats = await startObserved("nats-server", binary, options, (part) =>
     startNats(run, users, { ...part, storage: options.storage, pingSeconds: options.pingSeconds }),
   );

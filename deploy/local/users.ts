@@ -1,8 +1,7 @@
 /** Roles and users of a local bus: one user per role and an administrator, with new random passwords for each run. */
 import { randomBytes } from "node:crypto";
-import { userOf } from "../../bus/nats/identity.ts";
-import { busRoles, type Role } from "../../bus/permissions.ts";
-import { subscriptionsOf } from "../../bus/worker/function.ts";
+import { busRoles, type Role, userOf } from "denrei/bus";
+import { openProject, subscriptionsOf } from "denrei/runtime";
 import type { NatsUser } from "../authorization.ts";
 
 /** Has all rights. For the process that started the platform. */
@@ -38,10 +37,10 @@ export function localUsers(roles: readonly Role[]): LocalUsers {
 }
 
 /**
- * The roles of the shipped functions in a cluster. The call loads all functions, so a platform for developing functions must not
+ * The roles of the project's functions in a cluster. The call loads all functions, so a platform for developing functions must not
  * use it.
  */
-export async function shippedRoles(cluster = "default"): Promise<Role[]> {
-  const { functions } = await import("../../functions/index.ts");
+export async function projectRoles(cluster = "default"): Promise<Role[]> {
+  const functions = await (await openProject()).all();
   return busRoles(subscriptionsOf(functions, cluster), cluster);
 }

@@ -2,12 +2,8 @@
  * Tokens for GitHub's API. A worker mints them with the App's key and keeps them in memory. Users who can read Secrets of the
  * namespace, or run builds there, cannot get them.
  */
-
-import { withGitHub } from "../../bus/github/blocked.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { digestOf } from "../../bus/values/digest.ts";
-import { Recent } from "../../bus/values/recent.ts";
-import type { Context, PolicyRule } from "../../bus/worker/function.ts";
+import { type Context, digestOf, type PolicyRule, Recent, type Stored } from "denrei";
+import { withGitHub } from "denrei/github";
 import { clientOf, keyOf } from "./connect.ts";
 import { appOf, rulesOf } from "./granting.ts";
 import type { Installation } from "./kinds.ts";

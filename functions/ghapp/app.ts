@@ -1,16 +1,18 @@
 /** GitHubApp and ClusterGitHubApp: checks the App's key, and requests redelivery of missed webhooks. */
-
-import type { GitHubAppClient } from "../../bus/github/app.ts";
-import { withGitHub } from "../../bus/github/blocked.ts";
-import { GitHubError } from "../../bus/github/errors.ts";
-import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
-import { type Kind, Secret } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { keyText } from "../../bus/subjects.ts";
-import { minutes } from "../../bus/values/durations.ts";
-import { redacted } from "../../bus/values/redact.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction, type ReconcileFunction } from "../../bus/worker/function.ts";
+import {
+  BlockedError,
+  type ConditionUpdate,
+  type Context,
+  defineFunction,
+  type Kind,
+  keyText,
+  type ReconcileFunction,
+  redacted,
+  Secret,
+  type Stored,
+} from "denrei";
+import { type GitHubAppClient, GitHubError, withGitHub } from "denrei/github";
+import { minutes } from "denrei/values";
 import { backfill } from "./backfill.ts";
 import { clientOf, keyOf, keySecretOf } from "./connect.ts";
 import type { GitHubApp } from "./kinds.ts";

@@ -2,10 +2,8 @@
  * Requests redelivery of missed webhooks. GitHub delivers each webhook once, lists the attempts for three days, and redelivers only
  * on request. https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
  */
-import type { GitHubAppClient, HookDelivery } from "../../bus/github/app.ts";
-import { GitHubRefusedError } from "../../bus/github/errors.ts";
-import { minutes } from "../../bus/values/durations.ts";
-import { refusedForGood } from "../../bus/webhooks/answers.ts";
+import { type GitHubAppClient, GitHubRefusedError, type HookDelivery, refusedForGood } from "denrei/github";
+import { minutes } from "denrei/values";
 
 /** GitHub redelivers webhooks up to this age. */
 const keptMillis = minutes(3 * 24 * 60);

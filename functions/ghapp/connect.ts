@@ -1,15 +1,17 @@
 /** Authenticates as an App. Its key is read for each use, and never kept. */
-import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
-import { retryMillis, urlReason } from "../../bus/github/blocked.ts";
-import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
-import { rateLimits } from "../../bus/github/limits.ts";
-import { GitHubUrlError } from "../../bus/github/url.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { platformNamespace } from "../../bus/process/namespace.ts";
-import { ownValue } from "../../bus/values/ownvalue.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import type { Context } from "../../bus/worker/function.ts";
-import { blockedBySecretAccess } from "../../bus/worker/refusal.ts";
+import { BlockedError, blockedBySecretAccess, type Context, platformNamespace, type Stored } from "denrei";
+import {
+  type AppKey,
+  type GitHubAppClient,
+  GitHubUrlError,
+  githubApp,
+  PrivateKeyError,
+  parsePrivateKey,
+  rateLimits,
+  retryMillis,
+  urlReason,
+} from "denrei/github";
+import { ownValue } from "denrei/values";
 import type { ClusterGitHubApp, GitHubApp } from "./kinds.ts";
 import { TokenSecret } from "./secret.ts";
 

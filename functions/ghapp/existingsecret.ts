@@ -1,5 +1,5 @@
 /** The existing Secret of an Installation: its owner, its token, and the patch to update it. Pure. */
-import type { Stored } from "../../bus/kube/object.ts";
+import type { Stored } from "denrei";
 import { annotations, contentDigest, type DesiredSecret, type SecretObject } from "./secret.ts";
 
 /** Times of the stored token. Milliseconds since the epoch. */

@@ -1,9 +1,6 @@
 /** Finds the App of an Installation, and checks that it allows the Installation. */
-import { retryMillis } from "../../bus/github/blocked.ts";
-import { type Kind, Namespace } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import type { Context } from "../../bus/worker/function.ts";
+import { BlockedError, type Context, type Kind, Namespace, type Stored } from "denrei";
+import { retryMillis } from "denrei/github";
 import type { App } from "./connect.ts";
 import { ClusterGitHubApp, GitHubApp, type Installation } from "./kinds.ts";
 import { allPermissions } from "./permissions.ts";

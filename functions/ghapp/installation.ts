@@ -5,16 +5,20 @@
  * GitHub nor writes. After a webhook about a change of the installation or of a repository, the rights of the token are unknown. The
  * webhook is recorded, and a new token is minted at once. The queue ensures that only one replica mints a token.
  */
-
-import { blockedBy, retryMillis } from "../../bus/github/blocked.ts";
-import { GitHubError, GitHubRefusedError } from "../../bus/github/errors.ts";
-import { Namespace, Secret } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { timeText } from "../../bus/kube/timetext.ts";
-import { keyText, type ObjectKey } from "../../bus/subjects.ts";
-import { minutes } from "../../bus/values/durations.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import {
+  BlockedError,
+  type Context,
+  defineFunction,
+  keyText,
+  Namespace,
+  type ObjectKey,
+  type Result,
+  Secret,
+  type Stored,
+} from "denrei";
+import { blockedBy, GitHubError, GitHubRefusedError, retryMillis } from "denrei/github";
+import { timeText } from "denrei/kinds";
+import { minutes } from "denrei/values";
 import { type App, clientOf, keyOf } from "./connect.ts";
 import { isOf, tokenIn, tokensIn } from "./existingsecret.ts";
 import { appOf, rulesOf } from "./granting.ts";

@@ -1,8 +1,15 @@
 /** GitHubApp, ClusterGitHubApp, and Installation: `ghapp.tsuzu.dev/v1alpha1`. Objects of ghapp-controller apply unchanged. */
-import { z } from "zod";
-import { cel } from "../../bus/kube/crd.ts";
-import { age, conditions, observedGeneration, ready, time } from "../../bus/kube/fields.ts";
-import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
+import {
+  age,
+  cel,
+  conditions,
+  defineKind,
+  type ObjectOf,
+  observedGeneration,
+  ready,
+  time,
+  z,
+} from "denrei/kinds";
 import { formats, refusedTypes } from "./formats.ts";
 import { apiVersion, group, version } from "./names.ts";
 import { levels } from "./policy.ts";

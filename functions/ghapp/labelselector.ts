@@ -1,5 +1,5 @@
 /** Label selectors of rules. Pure. */
-import { ownValue } from "../../bus/values/ownvalue.ts";
+import { ownValue } from "denrei/values";
 
 /** A label selector as in Kubernetes. */
 export interface LabelSelector {

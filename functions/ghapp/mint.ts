@@ -1,9 +1,6 @@
 /** Mints tokens, and checks that they do not exceed what the App allows. */
-import type { GitHubAppClient, InstallationToken } from "../../bus/github/app.ts";
-import { retryMillis } from "../../bus/github/blocked.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import type { Context } from "../../bus/worker/function.ts";
+import { BlockedError, type Context, type Stored } from "denrei";
+import { type GitHubAppClient, type InstallationToken, retryMillis } from "denrei/github";
 import type { App } from "./connect.ts";
 import type { Installation } from "./kinds.ts";
 import { type Rule, refusalOfAccess, type TokenAccess } from "./policy.ts";

@@ -2,8 +2,7 @@
  * Decides which Installations an App allows. The creator of an Installation chooses the installation, the repositories, and the
  * permissions of a token, so the App limits these choices. Pure.
  */
-import { matchesGlob } from "../../bus/values/glob.ts";
-import { ownValue } from "../../bus/values/ownvalue.ts";
+import { matchesGlob, ownValue } from "denrei/values";
 import { type LabelSelector, selects } from "./labelselector.ts";
 
 /** Levels of a permission. Each includes those before it. */

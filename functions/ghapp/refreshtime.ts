@@ -1,4 +1,5 @@
-import { minutes } from "../../bus/values/durations.ts";
+import { minutes } from "denrei/values";
+
 /** Computes when to refresh a token. Pure. */
 
 /** Lifetime of a token, in milliseconds since the epoch. */

@@ -1,8 +1,6 @@
 /** Explains a refused token whose cause is a renamed repository. */
-import type { GitHubAppClient } from "../../bus/github/app.ts";
-import { GitHubRefusedError } from "../../bus/github/errors.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import type { Context } from "../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
+import { type GitHubAppClient, GitHubRefusedError } from "denrei/github";
 import type { App } from "./connect.ts";
 import type { Installation } from "./kinds.ts";
 import { repositoryName } from "./repositories.ts";

@@ -3,8 +3,7 @@
  * once, possibly in a reconcile that is blocked, so the change is recorded in the status first. Each token records the last change before
  * it was minted. Pure.
  */
-import type { Stored } from "../../bus/kube/object.ts";
-import type { Cause } from "../../bus/queue/request.ts";
+import type { Cause, Stored } from "denrei";
 import type { StoredToken } from "./existingsecret.ts";
 import type { Installation } from "./kinds.ts";
 

@@ -1,6 +1,6 @@
 /** Revokes tokens before they expire. */
-import type { GitHubAppClient } from "../../bus/github/app.ts";
-import type { Context } from "../../bus/worker/function.ts";
+import type { Context } from "denrei";
+import type { GitHubAppClient } from "denrei/github";
 
 /** Revokes tokens. A token that cannot be revoked expires within the hour. */
 export async function revoke(

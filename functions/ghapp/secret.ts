@@ -1,11 +1,10 @@
 /** The desired Secret of an Installation, and digests to detect changes. Pure. */
 import { createHash } from "node:crypto";
-import { Secret } from "../../bus/kube/kind.ts";
-import { canonicalJson } from "../../bus/values/canonicaljson.ts";
+import { Secret } from "denrei";
+import { canonicalJson } from "denrei/values";
 import { type Format, keyOfFormat, typeOfFormat } from "./formats.ts";
 import type { Installation } from "./kinds.ts";
 
-export type { SecretObject } from "../../bus/kube/kind.ts";
 /** The kind of a Secret with a token. */
 export const TokenSecret = Secret;
 
@@ -141,3 +140,5 @@ const mapped = (
   map: (value: string) => string,
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+
+export type { SecretObject } from "denrei";

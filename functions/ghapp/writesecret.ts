@@ -1,11 +1,15 @@
 /** Reads and writes the Secret of an Installation. */
-import { retryMillis } from "../../bus/github/blocked.ts";
-import { ApiError } from "../../bus/kube/errors.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { controllerReference } from "../../bus/kube/object.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import type { Context } from "../../bus/worker/function.ts";
-import { blockedByRefusal, type Explanation, secretAccessDenied } from "../../bus/worker/refusal.ts";
+import {
+  ApiError,
+  BlockedError,
+  blockedByRefusal,
+  type Context,
+  controllerReference,
+  type Explanation,
+  type Stored,
+  secretAccessDenied,
+} from "denrei";
+import { retryMillis } from "denrei/github";
 import { canBecome, patchTo } from "./existingsecret.ts";
 import type { Installation } from "./kinds.ts";
 import { type DesiredSecret, type SecretObject, TokenSecret } from "./secret.ts";

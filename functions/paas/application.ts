@@ -2,10 +2,7 @@
  * Application: renders the chart, applies its objects, and prunes those that it no longer renders. When the chart fails, the
  * objects of the last successful rendering keep running.
  */
-import type { Stored } from "../../bus/kube/object.ts";
-import { Deployment } from "../../bus/kube/workloads.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { BlockedError, type Context, Deployment, defineFunction, type Stored } from "denrei";
 import { applyAll, pruneAll } from "./application/apply.ts";
 import { deleteHostRoutes, removeRefusedHosts } from "./application/hosting.ts";
 import { obsolete, type Resource, resourceOf, withPlanned, withUids } from "./application/inventory.ts";

@@ -2,13 +2,15 @@
  * AppPipeline: an Application and a RemoteSync for each open pull request of a repository. It lists pull requests only when they
  * may have changed. The status holds GitHub's last answer, from which the previews follow.
  */
-
-import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction } from "../../bus/worker/function.ts";
-import { blockedByRefusal } from "../../bus/worker/refusal.ts";
+import {
+  BlockedError,
+  blockedByRefusal,
+  type ConditionUpdate,
+  type Context,
+  defineFunction,
+  type Kind,
+  type Stored,
+} from "denrei";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { previewEvents } from "./apppipeline/events.ts";
 import { list } from "./apppipeline/listing.ts";

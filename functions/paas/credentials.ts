@@ -1,10 +1,13 @@
 /** Reads Secrets that users name. Only this module decides which of them are credentials for git or for a registry. */
-import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { ownValue } from "../../bus/values/ownvalue.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import type { Context } from "../../bus/worker/function.ts";
-import { blockedBySecretAccess } from "../../bus/worker/refusal.ts";
+import {
+  BlockedError,
+  blockedBySecretAccess,
+  type Context,
+  Secret,
+  type SecretObject,
+  type Stored,
+} from "denrei";
+import { ownValue } from "denrei/values";
 import { retryMillis } from "./retry.ts";
 
 const basicAuth = "kubernetes.io/basic-auth";

@@ -1,15 +1,17 @@
 /** GitHub clients for a repository, with the token in a Secret of the namespace. */
-import { allowedApiUrl, allowedUrlsIn } from "../../bus/github/allowed.ts";
-import { urlReason, withGitHub } from "../../bus/github/blocked.ts";
-import { etagCache } from "../../bus/github/etags.ts";
-import { rateLimits } from "../../bus/github/limits.ts";
-import type { PullRequest } from "../../bus/github/pullrequest.ts";
-import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
-import { GitHubUrlError } from "../../bus/github/url.ts";
-import type { SecretObject } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import type { Context } from "../../bus/worker/function.ts";
+import { BlockedError, type Context, type SecretObject, type Stored } from "denrei";
+import {
+  allowedApiUrl,
+  allowedUrlsIn,
+  etagCache,
+  type GitHubRepositoryClient,
+  GitHubUrlError,
+  githubRepository,
+  type PullRequest,
+  rateLimits,
+  urlReason,
+  withGitHub,
+} from "denrei/github";
 import { type Access, type ApiToken, apiTokenOf, hasApiTokens, Installation } from "../ghapp/apitoken.ts";
 import { credentialsOf, gitHostAnnotation, valueIn } from "./credentials.ts";
 import { retryMillis } from "./retry.ts";

@@ -2,14 +2,16 @@
  * RemoteSync: resolves a branch, a pull request, or a commit to an exact revision, has kpack build it, and sets the image in the
  * Application.
  */
-
-import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
-import { Secret } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { ServiceAccount } from "../../bus/kube/workloads.ts";
-import { keyText } from "../../bus/subjects.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import {
+  BlockedError,
+  type ConditionUpdate,
+  type Context,
+  defineFunction,
+  keyText,
+  Secret,
+  ServiceAccount,
+  type Stored,
+} from "denrei";
 import { apiTokenPermissions, Installation } from "../ghapp/apitoken.ts";
 import { findAll, keysOfMove, keysOfWebhook, repositoryKeys } from "./identity.ts";
 import { Build, Image } from "./kinds/kpack.ts";

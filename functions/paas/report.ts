@@ -2,14 +2,17 @@
  * Reports previews to GitHub: a status of the last commit, a deployment, and one comment that is edited. The pipeline's status
  * records what was reported, so nothing is reported twice.
  */
-
-import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
-import { isConflict } from "../../bus/kube/errors.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { timeText } from "../../bus/kube/timetext.ts";
-import type { Cause } from "../../bus/queue/request.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import {
+  BlockedError,
+  type Cause,
+  type ConditionUpdate,
+  type Context,
+  defineFunction,
+  isConflict,
+  type Result,
+  type Stored,
+} from "denrei";
+import { timeText } from "denrei/kinds";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { hasNewCredentials, repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { findAll, keysOfWebhook, knownAs } from "./identity.ts";

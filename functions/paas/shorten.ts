@@ -1,4 +1,4 @@
-import { digestOf } from "../../bus/values/digest.ts";
+import { digestOf } from "denrei";
 
 /** Shortens a name to fit into a label value. A digest keeps shortened names distinct. */
 export const shorten = (name: string, longest = 63): string =>

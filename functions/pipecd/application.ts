@@ -1,8 +1,13 @@
 /** Application: registered with the control plane once its piped has reported the application's repository. */
 import { isDeepStrictEqual } from "node:util";
-import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { type Context, defineFunction, type Result, type Watch } from "../../bus/worker/function.ts";
+import {
+  type ConditionUpdate,
+  type Context,
+  defineFunction,
+  type Result,
+  type Stored,
+  type Watch,
+} from "denrei";
 import { finalizeApplication } from "./application/applicationdeletion.ts";
 import { register } from "./application/applicationregistration.ts";
 import { type Desired, desiredOf } from "./application/desiredapplication.ts";

@@ -2,10 +2,7 @@
  * ControlPlane: gateway, server, cache, and ops of PipeCD, with their configuration. Server and ops start when datastore and
  * filestore are ready, and run until the last object that needs them is deleted.
  */
-import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { Deployment, Service } from "../../bus/kube/workloads.ts";
-import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { ConfigMap, type Context, Deployment, defineFunction, Secret, Service, type Stored } from "denrei";
 import { blueprintOf } from "./controlplane/blueprint.ts";
 import { checkCertificate } from "./controlplane/certificate.ts";
 import type { Component } from "./controlplane/components.ts";

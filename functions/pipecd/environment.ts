@@ -1,8 +1,6 @@
 /** Environment: registered with the control plane up to v0.9.0, and a label of applications from v0.37.1. */
 import { isDeepStrictEqual } from "node:util";
-import type { Stored } from "../../bus/kube/object.ts";
-import { BlockedError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { BlockedError, type Context, defineFunction, type Result, type Stored } from "denrei";
 import type { Environments } from "./api/services.ts";
 import { profileOfPlane } from "./controlplane/blueprint.ts";
 import { retryMillis, syncMillis } from "./intervals.ts";

@@ -1,6 +1,5 @@
 /** EventRegistration: registers an event with PipeCD for each new value, and reports how an agent handled it. */
-import type { Stored } from "../../bus/kube/object.ts";
-import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { type Context, defineFunction, type Result, type Stored } from "denrei";
 import { RemoteSync } from "../paas/kinds/remotesync.ts";
 import { ensureEvent } from "./events/eventregistering.ts";
 import { checkVersion } from "./events/eventsupport.ts";

@@ -1,5 +1,5 @@
 /** The Secret that holds API keys, and its entries. */
-import { digestOf } from "../../bus/values/digest.ts";
+import { digestOf } from "denrei";
 
 /** Name of the Secret with the API keys of a control plane's projects. */
 export const apiKeysSecret = ({

@@ -1,9 +1,15 @@
 /** Piped: an agent of PipeCD. Registers it with the control plane, stores its key, and runs it. */
-import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
-import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
-import { Deployment, Service, ServiceAccount } from "../../bus/kube/workloads.ts";
-import { defineFunction } from "../../bus/worker/function.ts";
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  defineFunction,
+  Secret,
+  Service,
+  ServiceAccount,
+  type Stored,
+} from "denrei";
 import { syncMillis } from "./intervals.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
 import { applyChild } from "./kubernetes/children.ts";

@@ -4,10 +4,7 @@
  * Words have deterministic names, so no word is created twice and no intent has to be recorded first. One reconcile says all
  * words that need no pause between them, and updates spec and status once at its end.
  */
-
-import type { Stored } from "../../bus/kube/object.ts";
-import { TerminalError } from "../../bus/worker/errors.ts";
-import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
+import { type Context, defineFunction, type Result, type Stored, TerminalError } from "denrei";
 import { Hikawa, Kiyoshi, Zundoko } from "./kinds.ts";
 import { numberOf, saidAtAnnotation, saidByAnnotation, wordSuffix } from "./names.ts";
 import { lastNumber, nextStep, type Word, wordOfEnding } from "./song.ts";

@@ -1,7 +1,5 @@
 /** Hikawa, Zundoko and Kiyoshi: `zundokokiyoshi.kaitoy.github.com/v1beta1`. */
-import { z } from "zod";
-import { conditions, observedGeneration } from "../../bus/kube/fields.ts";
-import { defineKind, type ObjectOf } from "../../bus/kube/kind.ts";
+import { conditions, defineKind, type ObjectOf, observedGeneration, z } from "denrei/kinds";
 import { group, version } from "./names.ts";
 
 const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;

@@ -1,6 +1,5 @@
 /** Source of words: random, or a fixed list for benchmarks and demonstrations. */
-import { z } from "zod";
-import { ConfigError } from "../../bus/config/config.ts";
+import { ConfigError, z } from "denrei";
 import type { Word } from "./song.ts";
 
 /** Variable with a fixed list of words, such as `Doko,Zun,Zun,Zun,Zun,Doko`. The list repeats. */

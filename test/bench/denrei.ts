@@ -9,7 +9,7 @@ import { type Contender, pidOf, type Running, startProcess } from "./contender.t
 import type { BenchEnvironment } from "./environment.ts";
 import { collectGarbage, profilerEnv, profilerSocket } from "./profiler/profiler.ts";
 
-const program = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
+const program = fileURLToPath(new URL("../../bus/command/denrei.js", import.meta.url));
 const workers = 3;
 const cluster = "default";
 const settlePollMillis = 200;

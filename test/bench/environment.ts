@@ -12,7 +12,7 @@ import { crdManifests } from "../../deploy/generate/crds.ts";
 import {
   describeExit,
   type LocalPlatform,
-  shippedRoles,
+  projectRoles,
   startLocalPlatform,
 } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
@@ -73,7 +73,7 @@ export async function openBenchEnvironment(
   aborted.catch(() => undefined);
   const display = progressDisplay(process.stdout);
   const platform = await startLocalPlatform({
-    roles: inAccounts(accounts, [...(await shippedRoles()), queueRole]),
+    roles: inAccounts(accounts, [...(await projectRoles()), queueRole]),
     // The benchmark needs no garbage collection, whose work would be noise in the API server's figures.
     controllerManager: "omit",
     signal,

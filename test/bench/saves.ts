@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { launcher } from "../../bus/command/launcher.ts";
 import { type KubeClient, kubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { makeStoneCode, type Stone, source, stoneKind } from "../dev/stonecode.ts";
@@ -26,7 +27,7 @@ export async function measureSaves(
   const folder = await mkdtemp(join(tmpdir(), "bench-saves-"));
   const code = makeStoneCode(join(folder, "project"));
   const { KUBECONFIG: _cluster, NATS_URL: _bus, ...env } = process.env;
-  const dev = spawn(process.execPath, [join(code.folder, "deploy/cli/denrei.js"), "dev", "pebble"], {
+  const dev = spawn(process.execPath, [launcher, "dev", "pebble"], {
     cwd: code.folder,
     env,
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,5 @@
 /** Import rules: functions import only the bus, and the product never imports tests. */
+/** Import rules: packages import each other in one direction and by name, and the product never imports tests. */
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 
@@ -16,22 +17,28 @@ export interface Violation {
   readonly problem: string;
 }
 
-/** Production and development packages. */
-export interface Packages {
-  /** The name under which other projects import this one. */
-  readonly name?: string;
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
+/** A `package.json`: that of a package in a folder, or of the repository. */
+export interface Manifest {
+  readonly folder: string;
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Top-level folders, and which of them each may import. */
+/** Folders of packages, innermost first, and which others each may import. The rest of `test` is no package. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  bus: ["bus"],
-  functions: ["functions", "bus"],
-  dashboard: ["dashboard", "functions", "bus"],
-  deploy: ["deploy", "dashboard", "functions", "bus"],
-  test: ["test", "deploy", "dashboard", "functions", "bus"],
+  bus: [],
+  functions: ["bus"],
+  dashboard: ["functions", "bus"],
+  "deploy/simulators": ["deploy", "functions", "bus"],
+  deploy: ["dashboard", "functions", "bus"],
+  "test/ket": ["deploy/simulators", "deploy", "functions", "bus", "test"],
+  test: ["test/ket", "deploy/simulators", "deploy", "dashboard", "functions", "bus"],
 };
+
+/** Entry points of `denrei` for authors: the built-in functions use no others. */
+const forAuthors = ["denrei", "denrei/github", "denrei/kinds", "denrei/project", "denrei/values"];
 
 /** Files that a system of functions may import from another one. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
@@ -39,21 +46,17 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   "functions/pipecd": ["functions/paas/kinds/remotesync.ts"],
 };
 
-/** Programs that stand in for GitHub, kpack, PipeCD, and a login in development. */
-const simulators = "deploy/simulators/";
-
 /** Files at the root that every folder may import. */
 const importableByAll = ["package.json"];
 
 /** Every violation, in the order of the files. */
-export const violations = (files: readonly SourceFile[], packages: Packages): Violation[] =>
+export const violations = (files: readonly SourceFile[], manifests: readonly Manifest[]): Violation[] =>
   files.flatMap((file) =>
-    importsOf(file).flatMap((one) => {
+    importsOf(file).flatMap(({ line, specifier }) => {
       const { path } = file;
-      const { line, specifier } = one;
       const problem = specifier.startsWith(".")
-        ? problemOfFile(path, one)
-        : problemOfPackage(path, specifier, packages);
+        ? problemOfFile(path, specifier)
+        : problemOfPackage(path, specifier, manifests);
       return problem === undefined ? [] : [{ path, line, specifier, problem }];
     }),
   );
@@ -91,7 +94,7 @@ export function importsOf({ path, text: source }: SourceFile): Import[] {
     }));
   const names = importPatterns.flatMap((pattern) => all(pattern, "names"));
   const files = all(filePattern, "file").filter(
-    ({ specifier }) => topOf(resolved(path, specifier)) in mayImport,
+    ({ specifier }) => folderOf(resolved(path, specifier)) !== undefined,
   );
   return [...names, ...files].sort((a, b) => a.line - b.line);
 }
@@ -100,28 +103,42 @@ export function importsOf({ path, text: source }: SourceFile): Import[] {
 export const resolved = (path: string, specifier: string): string =>
   posix.join(posix.dirname(path), specifier);
 
-const topOf = (path: string): string => path.split("/", 1)[0] ?? "";
+/** The folder in {@link mayImport} that contains a file. */
+const folderOf = (path: string): string | undefined =>
+  path.startsWith("test/") && path.endsWith(".test.ts")
+    ? "test"
+    : Object.keys(mayImport).find((folder) => path.startsWith(`${folder}/`));
 
-function problemOfFile(path: string, { specifier, of }: Import): string | undefined {
+const isTest = (path: string): boolean => path.endsWith(".test.ts") || folderOf(path) === "test";
+
+function problemOfFile(path: string, specifier: string): string | undefined {
   const target = resolved(path, specifier);
   if (target.startsWith("..")) return "it is outside the repository";
   if (importableByAll.includes(target)) return undefined;
-  const [from, to] = [topOf(path), topOf(target)];
-  const allowed = mayImport[from];
-  if (allowed === undefined) {
-    return `the folder ${from} is none of ${Object.keys(mayImport).join(", ")}: add to test/checks/imports.ts what it may import`;
-  }
-  if (!allowed.includes(to)) {
-    return `${from} may import ${allowed.join(", ")}, but not ${to}. ${fixFor(to)}`;
-  }
-  if (target.startsWith(simulators) && from === "deploy" && !path.startsWith(simulators) && of === "names")
-    return "The image has no simulators. Start the simulator as a process of its own.";
-  const [system, other] = [systemOf(path), systemOf(target)];
-  if (exceptions[`functions/${system}`]?.includes(target)) return undefined;
-  if (from === "functions" && to === "functions" && system !== undefined && system !== other) {
-    return `functions/${system} may not import ${other ? `functions/${other}` : target}. Move shared code to bus/.`;
-  }
+  const from = folderOf(path);
+  if (from === undefined)
+    return `its folder is none of ${Object.keys(mayImport).join(", ")}: add to test/checks/imports.ts what it may import`;
+  const to = folderOf(target) ?? target;
+  if (from !== to)
+    return (
+      problemOfFolder(from, to) ??
+      (isTest(path) || to === "test" ? undefined : "Import it from its package, by name.")
+    );
+  if (from === "functions") return problemOfSystem(path, target);
   return undefined;
+}
+
+function problemOfFolder(from: string, to: string): string | undefined {
+  const allowed = mayImport[from] ?? [];
+  if (allowed.includes(to)) return undefined;
+  return `${from} may import ${[from, ...allowed].join(", ")}, but not ${to}. ${fixFor(to)}`;
+}
+
+function problemOfSystem(path: string, target: string): string | undefined {
+  const [system, other] = [systemOf(path), systemOf(target)];
+  if (system === undefined || system === other) return undefined;
+  if (exceptions[`functions/${system}`]?.includes(target)) return undefined;
+  return `functions/${system} may not import ${other ? `functions/${other}` : target}. Move shared code to bus/.`;
 }
 
 /** The folder of a system of functions; undefined for files directly in `functions/`. */
@@ -138,25 +155,34 @@ const fixFor = (to: string): string =>
 function problemOfPackage(
   path: string,
   specifier: string,
-  { name: own, dependencies, devDependencies }: Packages,
+  manifests: readonly Manifest[],
 ): string | undefined {
   if (isBuiltin(specifier)) return undefined;
   const name = specifier
     .split("/")
     .slice(0, specifier.startsWith("@") ? 2 : 1)
     .join("/");
-  if (name === own)
-    return path.startsWith("test/fixtures/project/")
-      ? undefined
-      : "it is this project's own name. Import the file.";
-  if (name in dependencies) return undefined;
-  if (!(name in devDependencies)) return "package.json does not list it. Install it, or remove the import.";
-  return isProduction(path)
-    ? "it is a devDependency, which the image does not have. Make it a dependency, or import it only in tests."
-    : undefined;
+  const from = folderOf(path) ?? path;
+  const own = manifests.find(({ folder }) => folder === from);
+  const target = manifests.find((manifest) => manifest.name === name);
+  if (target !== undefined) {
+    if (isTest(path)) return undefined;
+    if (target === own) return "it is part of this project. Import the file.";
+    const problem = problemOfFolder(from, target.folder);
+    if (problem !== undefined) return problem;
+    if (from === "functions" && !forAuthors.includes(specifier))
+      return `functions import ${forAuthors.join(", ")}, as everybody's functions do`;
+  }
+  if (name in { ...own?.dependencies, ...own?.peerDependencies }) return undefined;
+  const development = {
+    ...own?.devDependencies,
+    ...manifests.find(({ folder }) => folder === "")?.devDependencies,
+  };
+  if (isDevelopment(path) && (name in development || own === undefined)) return undefined;
+  return name in development
+    ? "it is a devDependency, which installations do not have. Make it a dependency, or import it only in tests."
+    : `${from}/package.json does not list it. Install it, or remove the import.`;
 }
 
-/** The image contains neither tests, nor the page's sources, nor simulators. */
-const notInImage = ["test/", "dashboard/web/", "deploy/simulators/"];
-const isProduction = (path: string): boolean =>
-  !notInImage.some((folder) => path.startsWith(folder)) && !path.endsWith(".test.ts");
+/** Files that are in no package: tests, and the sources of the dashboard's page. */
+const isDevelopment = (path: string): boolean => isTest(path) || path.startsWith("dashboard/web/");

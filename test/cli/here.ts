@@ -1,6 +1,6 @@
 /** Runs the command line in this process: for commands that end by themselves, in tests that do not run concurrently. */
 import { vi } from "vitest";
-import { runCommandLine } from "../../deploy/cli/program.ts";
+import { runCommandLine } from "../../bus/command/program.ts";
 import type { Ended } from "./program.ts";
 
 /** Variables that affect commands; removed unless a test sets them. */

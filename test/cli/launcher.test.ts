@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Environment, run, start, type TestFolder, testFolder } from "./program.ts";
 
-const launcher = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
+const launcher = fileURLToPath(new URL("../../bus/command/denrei.js", import.meta.url));
 
 /** A Node on this machine that cannot run TypeScript. */
 const olderNode = (process.env.PATH ?? "")

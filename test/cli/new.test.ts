@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Checkout, checkout } from "../harness/checkout.ts";
 
 const timeoutMillis = 900_000;
-const denrei = "node deploy/cli/denrei.js";
+const denrei = "node bus/command/denrei.js";
 
 let copy: Checkout;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ test(
     const before = await contents();
     const rejected = await copy.run(`${denrei} new function hikawa --for Scaffolded`);
     expect(rejected).toMatchObject({ code: 2, stdout: "" });
-    expect(rejected.stderr).toContain("functions/catalog.ts already has the function hikawa");
+    expect(rejected.stderr).toContain("denrei.config.ts already has the function hikawa");
     expect(await copy.succeed(`${denrei} new function scaffolded --for Scaffolded --dry-run`)).toBe(
       [
         "would write functions/scaffolded/kinds/scaffolded.ts",
@@ -40,7 +40,7 @@ test(
         "would write test/fixtures/cases/scaffolded/first/expect.yaml",
         "would write test/e2e/scaffolded.test.ts",
         "would write functions/scaffolded/kinds.ts",
-        "would change functions/catalog.ts",
+        "would change denrei.config.ts",
         "",
       ].join("\n"),
     );

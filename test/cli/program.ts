@@ -12,7 +12,7 @@ import { compiledBefore, quickly } from "../harness/start/quick.ts";
 /** The root of the project. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 /** The program, which Node runs. */
-export const program = fileURLToPath(new URL("../../deploy/cli/denrei.ts", import.meta.url));
+export const program = fileURLToPath(new URL("../../bus/command/main.ts", import.meta.url));
 
 /** Environment variables. Variables that affect commands are removed unless a test sets them. */
 export type Environment = Readonly<Record<string, string | undefined>>;

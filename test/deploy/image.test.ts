@@ -4,12 +4,15 @@
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import { promisify } from "node:util";
 import { request } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import bus from "../../bus/package.json" with { type: "json" };
+import dashboard from "../../dashboard/package.json" with { type: "json" };
 import { dashboardSettingsName } from "../../deploy/generate/dashboard.ts";
 import { withoutHashes } from "../../deploy/helm/sources.ts";
 import type { Child } from "../../deploy/local/index.ts";
@@ -92,7 +95,7 @@ describe("the Dockerfile", () => {
     const pairs = [...text.matchAll(/org\.opencontainers\.image\.(\w+)=(?:"([^"]*)"|(\S+))/g)];
     const labels = Object.fromEntries(pairs.map(([, name, quoted, bare]) => [name, quoted ?? bare]));
     expect(labels).toEqual({
-      title: manifest.name,
+      title: bus.name,
       description: manifest.description,
       version: manifest.version,
       licenses: manifest.license,
@@ -148,8 +151,8 @@ describe("the image", () => {
 
   test("has exactly the production dependencies, with all entry points of their packages", async () => {
     const files = await filesBelow(join(image.app, "node_modules"));
-    for (const name of Object.keys(manifest.dependencies))
-      expect([...files.keys()]).toContain(`${name}/package.json`);
+    for (const name of Object.keys({ ...bus.dependencies, ...dashboard.dependencies }))
+      if (!/^(@denrei\/|denrei$)/.test(name)) expect([...files.keys()]).toContain(`${name}/package.json`);
     for (const tool of [
       "typescript",
       "vitest",
@@ -159,7 +162,7 @@ describe("the image", () => {
       "@bufbuild/buf",
       "emulate",
     ]) {
-      expect(Object.keys(manifest.devDependencies)).toContain(tool);
+      expect(existsSync(join(root, "node_modules", tool))).toBe(true);
       expect([...files.keys()].filter((file) => file.startsWith(`${tool}/`))).toEqual([]);
     }
     const before = await filesBelow(join(root, "node_modules"));

@@ -14,7 +14,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import { allOf, type Instruction, runStage, stageNamed, stagesOf } from "./dockerfile.ts";
 import { root } from "./manifests.ts";
@@ -49,7 +49,11 @@ export async function makeImage(): Promise<Image> {
   const [folder, dependencies] = [join(scratch, "image"), join(scratch, "dependencies")];
   await nodeImage(folder);
   await runStage(stageNamed(stages, "system"), folder);
-  await installed(join(dependencies, "app"));
+  const install = allOf(stageNamed(stages, "dependencies"), "RUN").find((one) => one.startsWith("npm ci"));
+  await installed(
+    join(dependencies, "app"),
+    [...(install ?? "").matchAll(/--workspace=(\S+)/g)].map(([, name = ""]) => name),
+  );
   await runStage(stageNamed(stages, "dependencies"), dependencies);
   const page = await builtPage(stages, join(scratch, "page"));
   const app = join(folder, allOf(lastStage, "WORKDIR")[0] ?? "");
@@ -88,20 +92,61 @@ async function builtPage(stages: readonly Instruction[][], folder: string): Prom
   return join(folder, "app/dashboard/web/dist");
 }
 
-/** Copies what `npm ci --omit=dev --omit=optional` would install from the installed packages, by the same lock file. */
-async function installed(folder: string): Promise<void> {
-  const lock: { packages: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }> } =
-    JSON.parse(await readFile(join(root, "package-lock.json"), "utf8"));
-  const omitted = Object.entries(lock.packages)
-    .filter(([, { dev, optional, devOptional }]) => dev || optional || devOptional)
-    .map(([path]) => path);
-  const left = new Set(omitted.map((path) => resolve(root, path)));
-  // Entries that start with a dot belong to npm and other tools.
-  const own = join(root, "node_modules", ".");
-  await cp(join(root, "node_modules"), join(folder, "node_modules"), {
-    recursive: true,
-    filter: (path) => !left.has(path) && !path.startsWith(`${own}${sep}.`),
-  });
+/**
+ * Copies what `npm ci --omit=dev --omit=optional` would install for the workspaces of its command line from the installed packages,
+ * by the same lock file.
+ */
+async function installed(folder: string, workspaces: readonly string[]): Promise<void> {
+  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as LockFile;
+  const paths = closureOf(lock, workspaces);
+  for (const path of [...paths].sort())
+    await cp(join(root, path), join(folder, path), {
+      recursive: true,
+      verbatimSymlinks: true,
+      // Packages within a package have entries of their own.
+      filter: (source) => source === join(root, path) || !source.endsWith(`${sep}node_modules`),
+    });
+}
+
+/** Paths below `node_modules` that workspaces need in production: the same search as Node's. */
+function closureOf({ packages }: LockFile, workspaces: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  const visit = (from: string): void => {
+    const { dependencies = {} } = packages[from] ?? {};
+    for (const name of Object.keys(dependencies)) {
+      const path = resolvedFrom(packages, from, name);
+      if (found.has(path)) continue;
+      found.add(path);
+      visit(packages[path]?.link ? (packages[path]?.resolved ?? "") : path);
+    }
+  };
+  for (const workspace of workspaces) {
+    found.add(join("node_modules", packages[workspace]?.name ?? ""));
+    visit(workspace);
+  }
+  return found;
+}
+
+function resolvedFrom(packages: LockFile["packages"], from: string, name: string): string {
+  for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
+    const path = join(folder.startsWith("node_modules") ? folder : "", "node_modules", name);
+    if (path in packages) return path;
+    if (folder === "") throw new Error(`package-lock.json has no ${name} for ${from}`);
+  }
+}
+
+interface LockFile {
+  readonly packages: Readonly<
+    Record<
+      string,
+      {
+        readonly name?: string;
+        readonly link?: boolean;
+        readonly resolved?: string;
+        readonly dependencies?: Readonly<Record<string, string>>;
+      }
+    >
+  >;
 }
 
 /**

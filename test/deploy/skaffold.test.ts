@@ -141,7 +141,7 @@ describe("the pods of dev and debug", () => {
 describe("debug", () => {
   test("runs Node's inspector in every process, only on the pod's loopback, and configures skaffold for it", () => {
     const [, , ...entry] = inspected(deploymentsOf("debug")[0]);
-    expect(entry).toEqual(["deploy/cli/denrei.js"]);
+    expect(entry).toEqual(["bus/command/denrei.js"]);
     for (const workload of deploymentsOf("debug")) {
       const [node, inspector = ""] = inspected(workload);
       expect([node, inspector]).toEqual(["node", "--inspect=127.0.0.1:9229"]);

@@ -12,8 +12,8 @@ const pebble = "stones/pebble.ts";
 
 test("new code reconciles new and existing objects; broken code does not replace running code", async () => {
   const here = testFolder();
-  const { save, saveCatalog, ...rest } = project(here);
-  const { client, printed, running } = await startDev({ save, saveCatalog, ...rest }, []);
+  const { save, saveConfig, ...rest } = project(here);
+  const { client, printed, running } = await startDev({ save, saveConfig, ...rest }, []);
   await put(client, "first");
   expect(await firstMark(client, "first")).toBe("1");
   await printed(/ pebble default\/first {2}done \d+(\.\d)? m?s, 1 write/);
@@ -59,7 +59,7 @@ test("new code reconciles new and existing objects; broken code does not replace
 
   // Another function with its own kind.
   save("stones/rock.ts", source({ kind: "Rock", mark: "rock" }));
-  saveCatalog({ pebble, rock: "stones/rock.ts" });
+  saveConfig({ pebble, rock: "stones/rock.ts" });
   await printed("Code 5 runs");
   await put(client, "fifth", { kind: "Rock" });
   expect(await firstMark(client, "fifth", "Rock")).toBe("rock");

@@ -16,8 +16,7 @@ const otherNamespace = "another";
 const file = "secrets/tally.ts";
 /** A function that reconciles Secrets. */
 const tally = (code: number): string => `
-import { Secret } from "../../bus/kube/kind.ts";
-import { defineFunction } from "../../bus/worker/function.ts";
+import { defineFunction, Secret } from "denrei";
 
 export default defineFunction({
   name: "tally",
@@ -74,7 +73,7 @@ test("new code reconciles only the Secrets of opted-in namespaces", async () => 
   const here = testFolder();
   const mine = project(here);
   mine.save(file, tally(1));
-  mine.saveCatalog({ tally: file });
+  mine.saveConfig({ tally: file });
   const { client, printed, running } = await startDevThere(mine);
   // The namespace that is not opted in is the first in every list.
   for (const namespace of ["closed", "open"]) {

@@ -1,6 +1,7 @@
 /** Runs `denrei dev` in a separate project for each test. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { launcher } from "../../bus/command/launcher.ts";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { type Running, start, type TestFolder } from "../cli/program.ts";
@@ -25,7 +26,7 @@ export function project(here: TestFolder): Project {
     ...code,
     start: (args, env = {}) =>
       start(args, {
-        command: [process.execPath, join(folder, "deploy/cli/denrei.js")],
+        command: [process.execPath, launcher],
         cwd: folder,
         // Its child processes load the bundles too.
         env: { ...here.env, NODE_OPTIONS: quickly().join(" ") || undefined, ...env },

@@ -36,7 +36,7 @@ test("what the guide prints works, and no webhook is lost while code is saved or
   // The PipeCD simulator needs the functions that it is written for.
   for (const folder of ["pipecd", "paas"]) mine.addFunctions(folder);
   mine.save("stones/pebble.ts", marking(1));
-  mine.saveCatalog({
+  mine.saveConfig({
     pebble: "stones/pebble.ts",
     githubapp: "ghapp/githubapp.ts",
     installation: "ghapp/installation.ts",

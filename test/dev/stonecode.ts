@@ -1,4 +1,4 @@
-/** A project with functions that mark stones: a copy of this platform, with code that tests change. */
+/** A project with functions that mark stones: with code that tests change. */
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,9 +22,7 @@ export const source = ({
   reconcile = "",
   timeoutMillis = 60_000,
 } = {}): string => `
-import { z } from "zod";
-import { defineKind } from "../../bus/kube/kind.ts";
-import { defineFunction } from "../../bus/worker/function.ts";
+import { defineFunction, defineKind, z } from "denrei";
 
 const Stone = defineKind({
   group: "test.denrei.dev",
@@ -54,22 +52,21 @@ export const firstLine =
     .split("\n")
     .findIndex((line) => line.includes("const times")) + 1;
 
-/** The files of a project's functions. */
+/** The files of a project. */
 export interface StoneCode {
   readonly folder: string;
   /** Saves a file in functions/. */
   save(path: string, text: string): void;
-  /** Saves the catalog: paths of functions by name. */
-  saveCatalog(files: Readonly<Record<string, string>>): void;
+  /** Saves the configuration: paths of functions by name. */
+  saveConfig(files: Readonly<Record<string, string>>): void;
   /** Copies a folder of functions/ from this repository. */
   addFunctions(folder: string): void;
 }
 
 /** Creates a project with the function `pebble` in a new folder. */
 export function makeStoneCode(folder: string): StoneCode {
-  mkdirSync(folder);
-  for (const name of ["bus", "deploy", "functions/index.ts", "package.json"])
-    cpSync(join(root, name), join(folder, name), { recursive: true });
+  mkdirSync(join(folder, "functions"), { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "name": "stones", "type": "module" }');
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const code: StoneCode = {
     folder,
@@ -80,12 +77,15 @@ export function makeStoneCode(folder: string): StoneCode {
     addFunctions(name) {
       cpSync(join(root, "functions", name), join(folder, "functions", name), { recursive: true });
     },
-    saveCatalog(files) {
-      const entries = Object.entries(files).map(([name, path]) => `  ${name}: () => import("./${path}"),`);
-      code.save("catalog.ts", ["export const catalog = {", ...entries, "};", ""].join("\n"));
+    saveConfig(files) {
+      const entries = Object.entries(files).map(
+        ([name, path]) => `    ${name}: () => import("./functions/${path}"),`,
+      );
+      const text = ["export default {", "  functions: {", ...entries, "  },", "};", ""];
+      writeFileSync(join(folder, "denrei.config.ts"), text.join("\n"));
     },
   };
-  code.saveCatalog({ pebble: "stones/pebble.ts" });
+  code.saveConfig({ pebble: "stones/pebble.ts" });
   code.save("stones/pebble.ts", source());
   return code;
 }

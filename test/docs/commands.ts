@@ -20,7 +20,8 @@ function helpOf(command: readonly string[]): Promise<Help> {
 async function readHelp(command: readonly string[]): Promise<Help> {
   const { code, stdout, stderr } = await runHere([...command, "--help"]);
   if (code !== 0) throw new Error(`denrei ${command.join(" ")} --help exited with ${code}: ${stderr}`);
-  const [, list = ""] = stdout.split(/^Commands:$/m);
+  // Groups of commands follow the options.
+  const [, list = ""] = stdout.split(/^Options:$(?:\n {2}.*)*/m);
   return {
     subcommands: [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = ""]) => name),
     flags: stdout.match(/--?[a-zA-Z][a-z-]*/g) ?? [],
@@ -38,7 +39,7 @@ export async function problemOf(
   if (program !== "npm" || verb !== "run" || script === "" || isPlaceholder(script)) return undefined;
   if (!(script in scripts)) return `package.json has no script "${script}"`;
   // `npm run demo -- paas` is `denrei demo … paas`.
-  const [, scriptArgs] = /^node deploy\/cli\/denrei\.js\b(.*)$/.exec(scripts[script] ?? "") ?? [];
+  const [, scriptArgs] = /^node bus\/command\/denrei\.js\b(.*)$/.exec(scripts[script] ?? "") ?? [];
   if (scriptArgs === undefined) return undefined;
   return problemOfDenrei([
     ...scriptArgs.split(/\s+/).filter(Boolean),

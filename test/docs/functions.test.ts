@@ -42,9 +42,12 @@ beforeAll(async () => {
   // A developer may have followed the page in this repository.
   for (const path of ["functions/greeting", "test/e2e/greeting.test.ts", "test/fixtures/cases/greeting"])
     await rm(join(copy.path, path), { recursive: true, force: true });
-  const catalog = join(copy.path, "functions/catalog.ts");
+  const catalog = join(copy.path, "denrei.config.ts");
   const lines = (await readFile(catalog, "utf8")).split("\n");
-  await writeFile(catalog, lines.filter((line) => !line.includes('"./greeting/greeting.ts"')).join("\n"));
+  await writeFile(
+    catalog,
+    lines.filter((line) => !line.includes('"./functions/greeting/greeting.ts"')).join("\n"),
+  );
   const output = await copy.succeed(
     `npm run denrei -- new function ${longName} --for ${longKind} --system zundoko --owns ConfigMap Deployment`,
   );
@@ -101,7 +104,7 @@ test(
     const test = `test/e2e/${longName}.test.ts`;
     const sources = written.filter((path) => path.endsWith(".ts"));
     expect(sources).toEqual(
-      expect.arrayContaining([test, `functions/zundoko/${longName}.ts`, "functions/catalog.ts"]),
+      expect.arrayContaining([test, `functions/zundoko/${longName}.ts`, "denrei.config.ts"]),
     );
     // The same as `npm test` for these files. The page's commands include the type check and the generated files.
     const checked = (await copy.succeed("npx tsc -p . --listFilesOnly")).split("\n");

@@ -31,7 +31,7 @@ const songMillis = sized(500, 200);
 
 /** How the previous version differs: settings of a stream and of a consumer, headers, and fields of messages. */
 const before: readonly Difference[] = [
-  { file: "package.json", here: '"version": "', there: '"version": "0.0.' },
+  { file: "bus/package.json", here: '"version": "', there: '"version": "0.0.' },
   {
     file: "bus/topology/version.ts",
     here: `version: ${currentPlan.version},`,

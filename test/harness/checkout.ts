@@ -1,8 +1,9 @@
 /** A copy of the repository for tests that modify it. */
-import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Ended, root, run } from "../cli/program.ts";
+import { linkPackages } from "./linkpackages.ts";
 
 /** Not copied. */
 const left = ["node_modules", ".git"];
@@ -26,7 +27,7 @@ export async function checkout(): Promise<Checkout> {
   try {
     const filter = (source: string) => !left.includes(basename(source));
     await cp(root, path, { recursive: true, verbatimSymlinks: true, filter });
-    await symlink(join(root, "node_modules"), join(path, "node_modules"));
+    linkPackages(path);
   } catch (error) {
     await remove();
     throw error;

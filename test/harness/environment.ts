@@ -107,7 +107,7 @@ export interface TestEnvironment<Platform extends TestPlatform = TestPlatform> {
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const programs = { denrei: "deploy/cli/denrei.js", functions: "test/fixtures/replica.ts" };
+const programs = { denrei: "bus/command/denrei.js", functions: "test/fixtures/replica.ts" };
 const defaultDeadline = 60_000;
 
 /** Starts a replica. The arguments are those of `denrei`, or a role and paths of modules with functions. */
@@ -141,6 +141,7 @@ export async function startReplica(
   const child = await platform.spawn({
     name,
     command: process.execPath,
+    cwd: sources,
     args: [...(packages === "bundled" ? quickly() : []), join(sources, programs[program]), ...args],
     env: variables,
     launch: isWarm ? await warmLaunch(order) : undefined,

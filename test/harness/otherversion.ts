@@ -1,7 +1,8 @@
 /** Another version of the program: a copy of its sources with changes. */
-import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { linkPackages } from "./linkpackages.ts";
 
 /** A change. */
 export interface Difference {
@@ -17,14 +18,14 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 export async function otherVersion(folder: string, differences: readonly Difference[]): Promise<string> {
   await mkdir(folder, { recursive: true });
   await Promise.all(
-    ["bus", "functions", "deploy", "package.json"].map((name) =>
+    ["bus", "dashboard", "functions", "deploy", "denrei.config.ts", "package.json"].map((name) =>
       cp(join(root, name), join(folder, name), {
         recursive: true,
         filter: (path) => !path.endsWith(".test.ts"),
       }),
     ),
   );
-  await symlink(join(root, "node_modules"), join(folder, "node_modules"), "dir");
+  linkPackages(folder);
   for (const { file, here, there } of differences) {
     const path = join(folder, file);
     const parts = (await readFile(path, "utf8")).split(here);

@@ -1,5 +1,5 @@
 /** Applies cases and checks their results. */
-import type { Stored } from "../../bus/kube/object.ts";
+import type { Stored } from "denrei/kinds";
 import { expectationOf, type Fixture, readFixture } from "./fixture.ts";
 import type { Manifest } from "./manifest.ts";
 import type { AppliedCase, Ket } from "./options.ts";

@@ -1,10 +1,8 @@
 /** The CRDs of a run. */
 import { fileURLToPath } from "node:url";
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { crdOf } from "../../bus/kube/crd.ts";
-import { installCrds } from "../../bus/kube/install.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { crdOf, type Kind } from "denrei/kinds";
+import { installCrds, type KubeClient } from "denrei/kubernetes";
+import { definedKinds, type ReconcileFunction } from "denrei/runtime";
 import { type Manifest, readManifests } from "./manifest.ts";
 import type { KetOptions } from "./options.ts";
 

@@ -1,7 +1,6 @@
 /** Resolves apiVersion and kind of manifests by discovery at the API server. */
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { isNotFound } from "../../bus/kube/errors.ts";
-import { externalKind, type Kind } from "../../bus/kube/kind.ts";
+import { externalKind, type Kind } from "denrei/kinds";
+import { isNotFound, type KubeClient } from "denrei/kubernetes";
 
 /** Response to `GET /apis/<group>/<version>` (`metav1.APIResourceList`). */
 interface ResourceList {

@@ -1,9 +1,7 @@
 /** The cluster and the bus of a run. */
-
-import type { BusAddress } from "../../bus/nats/connect.ts";
-import type { FunctionSubscription } from "../../bus/topology.ts";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
-import type { LocalNats } from "../../deploy/local/index.ts";
+import type { LocalNats } from "@denrei/cli/local/index";
+import type { BusAddress, FunctionSubscription } from "denrei/bus";
+import type { ReconcileFunction } from "denrei/runtime";
 import { expectOptionsOf } from "./kindoptions.ts";
 import type { KetOptions, KindCluster } from "./options.ts";
 

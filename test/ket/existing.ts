@@ -1,11 +1,11 @@
 /** An existing cluster. Others may use it, so its context must be allowed by name. */
 import { writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { kindText } from "../../bus/kube/kind.ts";
-import { busRoles } from "../../bus/permissions.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
-import { startLocalNats } from "../../deploy/local/index.ts";
+import { startLocalNats } from "@denrei/cli/local/index";
+import { busRoles } from "denrei/bus";
+import { kindText } from "denrei/kinds";
+import { connectCluster } from "denrei/kubernetes";
+import type { ReconcileFunction } from "denrei/runtime";
 import { install } from "./crds.ts";
 import type { KetEnvironment, KetEnvironmentOptions } from "./environment.ts";
 import type { KetOptions } from "./options.ts";

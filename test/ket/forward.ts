@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, type LocalProcesses } from "../../deploy/local/index.ts";
+import { freePort, type LocalProcesses } from "@denrei/cli/local/index";
 
 /** A port of a resource in the cluster. */
 export interface ForwardTarget {

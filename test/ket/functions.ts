@@ -1,8 +1,8 @@
 /** The functions of a run. */
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
-import { catalog } from "../../functions/catalog.ts";
+import { catalog } from "@denrei/functions/catalog";
+import type { ReconcileFunction } from "denrei/runtime";
 
 /** The command-line argument for a function: the name of a shipped one, or the path of a module. */
 export const argumentOf = (one: string | URL): string => {

@@ -1,10 +1,10 @@
 /** Starts a cluster, a bus, and functions for tests of functions: real parts, discarded at the end. */
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { Stored } from "../../bus/kube/object.ts";
-import { connectBus } from "../../bus/nats/connect.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
-import { subscriptionsOf } from "../../bus/worker/function.ts";
+import { connectBus } from "denrei/bus";
+import type { Stored } from "denrei/kinds";
+import { connectCluster } from "denrei/kubernetes";
+import { subscriptionsOf } from "denrei/runtime";
 import { openCases } from "./cases.ts";
 import { crdsOf } from "./crds.ts";
 import { openKetEnvironment } from "./environment.ts";

@@ -1,17 +1,17 @@
 /** The state of one object in the queue of one function. */
 import { JetStreamApiError } from "@nats-io/jetstream";
-import { listRequests } from "../../bus/inspect/requests.ts";
-import type { Bus } from "../../bus/nats/connect.ts";
-import { deadLetters } from "../../bus/queue/deadletters.ts";
 import {
+  type Bus,
   consumers,
+  deadLetters,
   keyText,
+  listRequests,
   type ObjectKey,
   type QueueScope,
   timersStream,
   work,
   workStream,
-} from "../../bus/subjects.ts";
+} from "denrei/bus";
 
 const absent = (error: unknown): undefined => {
   if (error instanceof JetStreamApiError && error.status === 404) return undefined;

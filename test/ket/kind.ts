@@ -3,17 +3,17 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { stringify } from "yaml";
-import { busRoles } from "../../bus/permissions.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
 import {
   describeExit,
   type LocalProcesses,
   obtainBinaries,
   startLocalNats,
   startLocalProcesses,
-} from "../../deploy/local/index.ts";
-import { lastLines } from "../../deploy/local/run/child.ts";
+} from "@denrei/cli/local/index";
+import { lastLines } from "@denrei/cli/local/run/child";
+import { busRoles } from "denrei/bus";
+import { connectCluster } from "denrei/kubernetes";
+import { stringify } from "yaml";
 import { install } from "./crds.ts";
 import type { KetEnvironment, KetEnvironmentOptions } from "./environment.ts";
 import { forward } from "./forward.ts";

@@ -1,9 +1,7 @@
 /** The kubectl operations that tests need, by server-side apply: no program and no output parsing. */
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { isNotFound } from "../../bus/kube/errors.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../bus/kube/object.ts";
-import { render } from "../../deploy/helm/kustomize.ts";
+import { render } from "@denrei/cli/helm/kustomize";
+import type { Kind, KubeObject, Stored } from "denrei/kinds";
+import { isNotFound, type KubeClient } from "denrei/kubernetes";
 import { changesOf, failureLines, type ReadFailure } from "../harness/changes.ts";
 import { type Discovery, openDiscovery, UnservedKindError } from "./discovery.ts";
 import { type Manifest, type Named, nameText, readManifests } from "./manifest.ts";

@@ -1,7 +1,7 @@
 /** A control plane for one run. */
-import { busRoles } from "../../bus/permissions.ts";
-import { connectCluster } from "../../bus/process/cluster.ts";
-import { startLocalPlatform } from "../../deploy/local/index.ts";
+import { startLocalPlatform } from "@denrei/cli/local/index";
+import { busRoles } from "denrei/bus";
+import { connectCluster } from "denrei/kubernetes";
 import { install } from "./crds.ts";
 import type { KetEnvironment, KetEnvironmentOptions } from "./environment.ts";
 

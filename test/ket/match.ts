@@ -8,7 +8,7 @@
  *   expression>` text that contains a match.
  */
 import { isDeepStrictEqual } from "node:util";
-import { ownValue } from "../../bus/values/ownvalue.ts";
+import { ownValue } from "denrei/values";
 
 /** An expectation, as parsed from YAML. */
 export type Expectation = unknown;

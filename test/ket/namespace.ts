@@ -1,9 +1,6 @@
 /** The namespace of a run. */
-
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { optInLabel } from "../../bus/kube/domain.ts";
-import { isAlreadyExists } from "../../bus/kube/errors.ts";
-import { Namespace } from "../../bus/kube/kind.ts";
+import { Namespace, optInLabel } from "denrei/kinds";
+import { isAlreadyExists, type KubeClient } from "denrei/kubernetes";
 
 /** Creates an opted-in namespace; false when it already exists. */
 export async function makeNamespace(client: KubeClient, name: string): Promise<boolean> {

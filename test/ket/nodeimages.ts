@@ -1,5 +1,5 @@
 /** Node images. Each release of kind has its own, and later releases publish their tags again. */
-import { versions } from "../../deploy/local/index.ts";
+import { versions } from "@denrei/cli/local/index";
 import { KetOptionError } from "./optionerror.ts";
 
 /**

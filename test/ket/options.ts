@@ -1,10 +1,8 @@
 /** The options and the interface of a run. */
-
-import type { KubeClient } from "../../bus/kube/client.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../bus/kube/object.ts";
-import type { Bus } from "../../bus/nats/connect.ts";
-import type { GitHubOptions, SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
+import type { GitHubOptions, SimulatedGitHub } from "@denrei/simulators/github/github";
+import type { Bus } from "denrei/bus";
+import type { Kind, KubeObject, Stored } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import type { Replica } from "../harness/environment.ts";
 import type { Forward, ForwardTarget } from "./forward.ts";
 import type { Kubectl } from "./kubectl.ts";

@@ -1,7 +1,7 @@
 /** The Secrets that the manifests of `deploy/kubernetes` mount. */
-import { clusterRoles } from "../../deploy/authorization.ts";
-import { certificateManifests } from "../../deploy/generate/certificates.ts";
-import { functions } from "../../functions/index.ts";
+import { clusterRoles } from "@denrei/cli/authorization";
+import { certificateManifests } from "@denrei/cli/generate/certificates";
+import { functions } from "@denrei/functions";
 import type { Manifest } from "./manifest.ts";
 
 /**

@@ -1,8 +1,8 @@
 /** The processes of a run: a bridge, workers, and, on request, GitHub with a gateway. */
-import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
-import type { ReconcileFunction } from "../../bus/worker/function.ts";
-import type { LocalNats } from "../../deploy/local/index.ts";
-import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
+import type { LocalNats } from "@denrei/cli/local/index";
+import type { SimulatedGitHub } from "@denrei/simulators/github/github";
+import { allowedUrlsVariable } from "denrei/github";
+import type { ReconcileFunction } from "denrei/runtime";
 import { type Replica, startGateway, startReplica } from "../harness/environment.ts";
 import type { KetEnvironment } from "./environment.ts";
 import { argumentOf } from "./functions.ts";
@@ -63,7 +63,7 @@ export async function startProcesses({
 }
 
 async function startGitHub(seed: NonNullable<KetOptions["github"]>): Promise<SimulatedGitHub> {
-  const emulator = await import("../../deploy/simulators/github/github.ts").catch((error: Error) => {
+  const emulator = await import("@denrei/simulators/github/github").catch((error: Error) => {
     throw new Error(
       `the simulated GitHub needs more packages: ${error.message}. Install emulate and ` +
         "@octokit/webhooks-examples, or leave out the option github.",

@@ -1,4 +1,5 @@
 /** A user's project: its functions and its test import `denrei` and `denrei/test`. */
+/** A user's project: its functions and its test import `denrei` and `@denrei/test`. */
 import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -20,9 +21,11 @@ beforeAll(async () => {
   await writeFile(join(folder, "package.json"), '{ "name": "theirs", "type": "module", "private": true }');
   // Renamed here so that our own test run ignores it.
   await rename(join(folder, "test/greeting.ts"), join(folder, "test/greeting.test.ts"));
-  await mkdir(join(folder, "node_modules/@types"), { recursive: true });
+  for (const scope of ["@types", "@denrei"])
+    await mkdir(join(folder, "node_modules", scope), { recursive: true });
   // As npm installs a folder.
-  await symlink(root, join(folder, "node_modules/denrei"));
+  await symlink(join(root, "bus"), join(folder, "node_modules/denrei"));
+  await symlink(join(root, "test/ket"), join(folder, "node_modules/@denrei/test"));
   for (const name of ["vitest", "@types/node"])
     await symlink(join(root, "node_modules", name), join(folder, "node_modules", name));
 });
@@ -46,10 +49,10 @@ test("type-checks the project as documented, and the documented function imports
   for (const file of ["kinds/greeting.ts", "greeting.ts"]) {
     const [, text = ""] = page.split(`\`functions/greeting/${file}\` becomes:\n\n\`\`\`ts\n`);
     const code = text.slice(0, text.indexOf("```"));
-    expect(code).toContain("/bus/");
+    expect(code).toContain('from "denrei');
     const path = join(folder, "src/page", file);
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, code.replaceAll(/"((\.\.\/)+bus\/[^"]+|zod)"/g, '"denrei"'));
+    await writeFile(path, code);
   }
   await writeFile(join(folder, "src/page/kinds.ts"), 'export { Greeting } from "./kinds/greeting.ts";\n');
   const [, config = ""] = /```json\n(.*?)```/s.exec(page) ?? [];

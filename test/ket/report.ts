@@ -1,11 +1,9 @@
 /** Describes everything known about an object that did not become as expected. */
+import { type Bus, keyText, type ObjectKey } from "denrei/bus";
+import { kindText } from "denrei/kinds";
+import { isNotFound, type KubeClient } from "denrei/kubernetes";
+import { kindsOf, type ReconcileFunction } from "denrei/runtime";
 import { stringify } from "yaml";
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { isNotFound } from "../../bus/kube/errors.ts";
-import { kindText } from "../../bus/kube/kind.ts";
-import type { Bus } from "../../bus/nats/connect.ts";
-import { keyText, type ObjectKey } from "../../bus/subjects.ts";
-import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { Lines } from "../harness/lines.ts";
 import { Event } from "../harness/testobjects.ts";
 import type { keyState } from "./keystate.ts";

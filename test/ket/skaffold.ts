@@ -1,12 +1,11 @@
 /** Deploys to a run's cluster with skaffold, and connects to what was deployed. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import type { KubeClient } from "../../bus/kube/client.ts";
-import { isNotFound } from "../../bus/kube/errors.ts";
-import { Pod, Secret } from "../../bus/kube/kind.ts";
-import type { BusAddress } from "../../bus/nats/connect.ts";
-import { describeExit, type LocalProcesses } from "../../deploy/local/index.ts";
-import { lastLines } from "../../deploy/local/run/child.ts";
+import { describeExit, type LocalProcesses } from "@denrei/cli/local/index";
+import { lastLines } from "@denrei/cli/local/run/child";
+import type { BusAddress } from "denrei/bus";
+import { Pod, Secret } from "denrei/kinds";
+import { isNotFound, type KubeClient } from "denrei/kubernetes";
 import type { Forward, ForwardTarget } from "./forward.ts";
 import type { SkaffoldPlan } from "./kindoptions.ts";
 import { openKubectl } from "./kubectl.ts";

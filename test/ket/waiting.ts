@@ -1,7 +1,6 @@
 /** Waits for one object, and describes everything known about it when it does not become as expected. */
-import type { KubeClient } from "../../bus/kube/client.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import type { Kind, KubeObject, Stored } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import type { Kubectl } from "./kubectl.ts";
 import type { Ref } from "./options.ts";
 import { describe, type Sources } from "./report.ts";

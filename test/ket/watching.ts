@@ -1,7 +1,6 @@
 /** Waits for several objects at once by watching them. */
-import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
+import type { Kind, Stored } from "denrei/kinds";
+import type { KubeClient, ObjectName } from "denrei/kubernetes";
 import { changesOf, failureLines, type ReadFailure } from "../harness/changes.ts";
 import { differences, type Expectation, isAbsence } from "./match.ts";
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Command, type CommanderError, InvalidArgumentError, Option } from "commander";
-import { usageExitCode } from "../../deploy/environment/errors.ts";
+import { usageExitCode } from "../../bus/command/errors.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { run, say } from "../prove/terminal.ts";
 import { areas, chosen } from "./areas.ts";

@@ -68,7 +68,7 @@ async function bringImages(cluster: NodeCluster): Promise<void> {
 async function secrets(): Promise<Manifest[]> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ["deploy/cli/denrei.ts", "certificates", "--json"],
+    ["bus/command/main.ts", "certificates", "--json"],
     { cwd: root, maxBuffer: 1 << 26 },
   );
   const webhooks = {

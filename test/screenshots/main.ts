@@ -1,8 +1,8 @@
 /** `npm run screenshots -- <folder>`: runs the demo `dashboard` and takes a picture of each of its screens. */
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { say, watchOutput } from "../../bus/command/output.ts";
 import { demo } from "../../deploy/cli/demo/demo.ts";
-import { say, watchOutput } from "../../deploy/cli/output.ts";
 import { takeScreenshots } from "./screens.ts";
 
 const [folder = ""] = new Command("screenshots")

@@ -15,7 +15,7 @@ import {
 } from "@opentelemetry/semantic-conventions";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import manifest from "../../../package.json" with { type: "json" };
+import manifest from "../../package.json" with { type: "json" };
 import { recordSpans } from "../../tracing/spans.ts";
 import { boundedProcessor } from "./processor.ts";
 import { spanRecorder } from "./recorder.ts";

@@ -1,9 +1,8 @@
 /** Encryption keys of sessions. The first in the file encrypts; all of them decrypt. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { ConfigError, reread } from "denrei/runtime";
 import type { Logger } from "pino";
-import { ConfigError } from "../../../bus/config/config.ts";
-import { reread } from "../../../bus/process/reread.ts";
 
 /** A key and its ID. */
 export interface Key {

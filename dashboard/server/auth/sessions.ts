@@ -3,13 +3,16 @@
  * replicas. The browser holds the key to its own session only.
  */
 import { createHash, randomBytes } from "node:crypto";
+import {
+  type Bus,
+  emptyTtl,
+  isWrongSequence,
+  publishUntilAnswered,
+  sessionHours,
+  sessionSubject,
+  streams,
+} from "denrei/bus";
 import { z } from "zod";
-import type { Bus } from "../../../bus/nats/connect.ts";
-import { isWrongSequence } from "../../../bus/nats/wrongsequence.ts";
-import { publishUntilAnswered } from "../../../bus/queue/publish.ts";
-import { emptyTtl } from "../../../bus/queue/replacelast.ts";
-import { sessionSubject, streams } from "../../../bus/subjects.ts";
-import { sessionHours } from "../../../bus/topology/streams.ts";
 import type { Tokens } from "./issuer.ts";
 import type { Key } from "./keys.ts";
 import { type Sealer, sealer } from "./sealer.ts";

@@ -1,9 +1,6 @@
 /** Converts values of the bus to those of the API. */
-
-import type { Cause } from "../../../bus/queue/request.ts";
-import type { ObjectKey } from "../../../bus/subjects.ts";
-import { traceId } from "../../../bus/tracing/trace.ts";
-import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import { type Cause, type ObjectKey, traceId } from "denrei/bus";
+import type { ReconcileFunction } from "denrei/runtime";
 import type { ObjectName, ReconcileCause } from "../../api/bus.ts";
 
 export function apiCause(cause: Cause): ReconcileCause {

@@ -1,9 +1,13 @@
 /** Lists, shows, and replays dead letters. */
-import type { Bus } from "../../../bus/nats/connect.ts";
-import { type AddressedDeadLetter, type DeadLetters, deadLetters } from "../../../bus/queue/deadletters.ts";
-import { ticketQueue } from "../../../bus/queue/queue.ts";
-import type { ObjectKey } from "../../../bus/subjects.ts";
-import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import {
+  type AddressedDeadLetter,
+  type Bus,
+  type DeadLetters,
+  deadLetters,
+  type ObjectKey,
+  ticketQueue,
+} from "denrei/bus";
+import type { ReconcileFunction } from "denrei/runtime";
 import type { DeadLetterDetail, DeadLetterItem } from "../../api/bus.ts";
 import { apiCause, apiObject, apiTrace } from "./apivalues.ts";
 

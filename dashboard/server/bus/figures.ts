@@ -1,7 +1,6 @@
 /** Figures of queues and kinds, as in `denrei status`. */
-import { functionStatus, kindStatuses } from "../../../bus/inspect/status.ts";
-import type { Bus } from "../../../bus/nats/connect.ts";
-import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import { type Bus, functionStatus, kindStatuses } from "denrei/bus";
+import type { ReconcileFunction } from "denrei/runtime";
 import type { BusFigures } from "../../api/bus.ts";
 
 /** Cache lifetime: the load on the bus does not depend on the number of viewers. Milliseconds. */

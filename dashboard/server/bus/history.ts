@@ -1,10 +1,14 @@
 /** History of an object or a trace: records on the bus, and Kubernetes Events. */
-import type { ObjectOfKind, SearchTarget } from "../../../bus/activity/history.ts";
-import { type TimelineEvent, timeline } from "../../../bus/activity/timeline.ts";
-import { ApiError } from "../../../bus/kube/errors.ts";
-import type { Bus } from "../../../bus/nats/connect.ts";
-import { keyText } from "../../../bus/subjects.ts";
-import type { ReconcileFunction } from "../../../bus/worker/function.ts";
+import {
+  type Bus,
+  keyText,
+  type ObjectOfKind,
+  type SearchTarget,
+  type TimelineEvent,
+  timeline,
+} from "denrei/bus";
+import { ApiError } from "denrei/kubernetes";
+import type { ReconcileFunction } from "denrei/runtime";
 import type { EventEntry, History, HistoryEntry } from "../../api/bus.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 import { requestJson } from "../kubernetes/responses.ts";

@@ -1,6 +1,5 @@
 /** Reconciles in flight, as the workers report them. */
-import { askInFlight } from "../../../bus/activity/inflight.ts";
-import type { Bus } from "../../../bus/nats/connect.ts";
+import { askInFlight, type Bus } from "denrei/bus";
 import type { InFlightReconcile, Working } from "../../api/bus.ts";
 import { apiTime } from "./apivalues.ts";
 

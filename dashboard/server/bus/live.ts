@@ -1,10 +1,8 @@
 /** Counts events and reconciles on the bus every second, so that charts show the last minutes when a page opens. */
 import type { Subscription } from "@nats-io/transport-node";
-import { activitySchema } from "../../../bus/activity/record.ts";
-import { kindText } from "../../../bus/kube/kind.ts";
-import type { Bus } from "../../../bus/nats/connect.ts";
-import { activity, kindSubjects, parseKeySubject } from "../../../bus/subjects.ts";
-import { kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
+import { activity, activitySchema, type Bus, kindSubjects, parseKeySubject } from "denrei/bus";
+import { kindText } from "denrei/kinds";
+import { kindsOf, type ReconcileFunction } from "denrei/runtime";
 import type { FunctionSample, LiveSample } from "../../api/bus.ts";
 import { percentileWindow, type Window } from "./percentiles.ts";
 

@@ -3,7 +3,7 @@
  * the API server whether the user has the right.
  * https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
  */
-import { domain } from "../../../bus/kube/domain.ts";
+import { domain } from "denrei/kinds";
 import type { OpenSession } from "../auth/sessions.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 import { requestJson } from "../kubernetes/responses.ts";

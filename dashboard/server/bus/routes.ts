@@ -1,9 +1,8 @@
 /** `/api/bus/…`, as described in dashboard/api/bus.ts, restricted by RBAC. */
+import { CursorError, type SearchTarget } from "denrei/bus";
+import { ApiError } from "denrei/kubernetes";
 import { type Context, Hono } from "hono";
 import type { Logger } from "pino";
-import type { SearchTarget } from "../../../bus/activity/history.ts";
-import { CursorError } from "../../../bus/activity/timeline.ts";
-import { ApiError } from "../../../bus/kube/errors.ts";
 import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";

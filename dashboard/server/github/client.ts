@@ -1,13 +1,17 @@
 /** The GitHub API, as the App acting for a user. */
 import { readFile } from "node:fs/promises";
+import {
+  type Answer,
+  accountAnswer,
+  githubApiUrl,
+  githubCalls,
+  pageSize,
+  pagesOf,
+  rateLimits,
+  tokenCaller,
+} from "denrei/github";
 import * as oidc from "openid-client";
 import { z } from "zod";
-import { accountAnswer } from "../../../bus/github/answers.ts";
-import { type Answer, githubCalls } from "../../../bus/github/call.ts";
-import { rateLimits } from "../../../bus/github/limits.ts";
-import { pageSize, pagesOf } from "../../../bus/github/pages.ts";
-import { tokenCaller } from "../../../bus/github/token.ts";
-import { githubApiUrl } from "../../../bus/github/url.ts";
 
 /** The GitHub instance and the App on it. */
 export interface GitHubSettings {

@@ -1,6 +1,6 @@
 /** Error responses for requests to GitHub. */
+import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "denrei/github";
 import type { Context } from "hono";
-import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "../../../bus/github/errors.ts";
 import { errorBody } from "../errorbody.ts";
 
 /** The session has no GitHub account, or GitHub rejects its token. */

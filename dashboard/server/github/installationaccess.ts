@@ -5,8 +5,8 @@
  *
  * This check covers requests through the dashboard. `spec.allowed` of the App limits its Installations for all clients.
  */
+import { GitHubError } from "denrei/github";
 import { z } from "zod";
-import { GitHubError } from "../../../bus/github/errors.ts";
 import type { Session } from "../auth/sessions.ts";
 import { errorBody } from "../errorbody.ts";
 import type { GitHubClient, VisibleInstallation, VisibleRepository } from "./client.ts";

@@ -1,8 +1,8 @@
 /** Checks writes of Installations before they are sent to the API server. */
+import { GitHubError } from "denrei/github";
+import type { KubeObject, Stored } from "denrei/kinds";
 import type { Context } from "hono";
 import type { Dispatcher } from "undici";
-import { GitHubError } from "../../../bus/github/errors.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { errorResponse } from "./errorresponses.ts";

@@ -2,14 +2,14 @@
  * The API requests that the page may make. RBAC decides what the user may do. This list additionally keeps a compromised page, even
  * in the session of an administrator, from reaching Secrets, tokens, and the like.
  */
+import * as ghapp from "@denrei/functions/ghapp/kinds";
+import * as paas from "@denrei/functions/paas/kinds";
+import * as kpack from "@denrei/functions/paas/kinds/kpack";
+import { kpack as annotations } from "@denrei/functions/paas/names";
+import * as pipecd from "@denrei/functions/pipecd/kinds";
+import * as zundoko from "@denrei/functions/zundoko/kinds";
+import type { Kind, Scope } from "denrei/kinds";
 import { z } from "zod";
-import type { Kind, Scope } from "../../../bus/kube/kind.ts";
-import * as ghapp from "../../../functions/ghapp/kinds.ts";
-import * as kpack from "../../../functions/paas/kinds/kpack.ts";
-import * as paas from "../../../functions/paas/kinds.ts";
-import { kpack as annotations } from "../../../functions/paas/names.ts";
-import * as pipecd from "../../../functions/pipecd/kinds.ts";
-import * as zundoko from "../../../functions/zundoko/kinds.ts";
 
 /** The target of a request, parsed from its path. */
 export interface Target {

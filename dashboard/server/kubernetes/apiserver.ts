@@ -1,6 +1,6 @@
 /** Client of the API server that uses the user's token. */
+import { type KubeconfigSource, loadKubeconfig } from "denrei/kubernetes";
 import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
-import { type KubeconfigSource, loadKubeconfig } from "../../../bus/kube/kubeconfig.ts";
 
 /** A request on behalf of a user. */
 export interface ApiRequest {

@@ -7,8 +7,8 @@
  * are no more lines), and `problem`. A browser that reconnects gets the lines that it missed, each once. One exception: if the
  * first line shares its time with the line cut off before it, it may be sent again.
  */
+import type { KubeObject, Stored } from "denrei/kinds";
 import { Hono } from "hono";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { type EventStream, eventStream } from "../eventstream.ts";

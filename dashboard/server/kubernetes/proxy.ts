@@ -1,8 +1,8 @@
 /** Proxies requests from the page to the API server, with the user's token. */
+import { Installation } from "@denrei/functions/ghapp/kinds";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Dispatcher } from "undici";
-import { Installation } from "../../../functions/ghapp/kinds.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { checkInstallationWrite } from "../github/installationwrites.ts";

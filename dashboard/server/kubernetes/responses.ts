@@ -1,6 +1,6 @@
 /** Requests to the API server whose responses the server reads, and their errors. */
+import { ApiError, type StatusBody } from "denrei/kubernetes";
 import type { Dispatcher } from "undici";
-import { ApiError, type StatusBody } from "../../../bus/kube/errors.ts";
 import type { ApiRequest, ApiServer } from "./apiserver.ts";
 
 /** The API server rejected the request. `apiMessage` is its own message, for the user. */

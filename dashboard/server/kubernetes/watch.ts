@@ -6,10 +6,9 @@
  * `change` (one object), and `problem`. The ID of an event holds the last version of each path, so that a browser that reconnects
  * gets the changes that it missed.
  */
+import type { KubeObject, Stored } from "denrei/kinds";
+import { isGone, watchEvents } from "denrei/kubernetes";
 import { Hono } from "hono";
-import { isGone } from "../../../bus/kube/errors.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { watchEvents } from "../../../bus/kube/watchstream.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { type EventStream, eventStream } from "../eventstream.ts";

@@ -1,11 +1,11 @@
 /** Checks through the dashboard's HTTP interface that users may do what their roles allow, and nothing else. */
+import { GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
+import { Application } from "@denrei/functions/paas/kinds";
+import { apiVersionOf } from "denrei/kinds";
+import { resourcePath } from "denrei/kubernetes";
+import { AbsentError } from "denrei/runtime";
 import type { Response } from "undici";
-import { resourcePath } from "../../../bus/kube/client.ts";
-import { apiVersionOf } from "../../../bus/kube/kind.ts";
-import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
-import { Application } from "../../../functions/paas/kinds.ts";
 import type { RunningDashboard } from "../../environment/dashboard.ts";
-import { AbsentError } from "../../environment/errors.ts";
 import type { PaasSteps } from "./paassteps.ts";
 import { until } from "./settled.ts";
 import type { StepPrinter, Steps } from "./steps.ts";

@@ -1,7 +1,7 @@
 /** The demo `dashboard`: all systems at once, to look at in a browser. */
 import { once } from "node:events";
+import { say, UsageError } from "denrei/runtime";
 import { guideToDashboard } from "../../environment/dashboard.ts";
-import { UsageError } from "../../environment/errors.ts";
 import { grantRoles } from "../../environment/grants.ts";
 import { type ProgressDisplay, timed } from "../../environment/progress.ts";
 import {
@@ -18,7 +18,6 @@ import {
   requireSimulators,
   startInCluster,
 } from "../../environment/simulators/start.ts";
-import { say } from "../output.ts";
 import { checkConnection, checkDashboard } from "./dashboardcheck.ts";
 import { createExamples, healthyName } from "./dashboardexamples.ts";
 import type { Demo, DemoOptions } from "./definition.ts";

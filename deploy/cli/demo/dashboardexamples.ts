@@ -1,7 +1,7 @@
 /** Example objects for every screen of the dashboard. */
 
-import { Application } from "../../../functions/paas/kinds.ts";
-import { Hikawa } from "../../../functions/zundoko/kinds.ts";
+import { Application } from "@denrei/functions/paas/kinds";
+import { Hikawa } from "@denrei/functions/zundoko/kinds";
 import { githubUser } from "./githubuser.ts";
 import { type PaasSteps, preparePipeline, readyPreview } from "./paassteps.ts";
 import { applySample, readSample } from "./pipecdsample.ts";

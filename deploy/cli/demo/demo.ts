@@ -1,6 +1,5 @@
 /** `denrei demo` and `denrei up`. */
-import { report } from "../explain.ts";
-import { say } from "../output.ts";
+import { report, say } from "denrei/runtime";
 import { openTerminal } from "../terminal.ts";
 import { dashboardDemo } from "./dashboarddemo.ts";
 import type { Demo, DemoOptions } from "./definition.ts";

@@ -1,11 +1,9 @@
 /** What `demo` and `up` start: an environment with CRDs, workers, one bridge, and optionally gateways and a dashboard. */
-import { processSettings, readSettings } from "../../../bus/config/config.ts";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { installCrds } from "../../../bus/kube/install.ts";
-import { busAddress, connectBus } from "../../../bus/nats/connect.ts";
-import { connectCluster } from "../../../bus/process/cluster.ts";
-import { redacted } from "../../../bus/values/redact.ts";
-import { functions } from "../../../functions/index.ts";
+
+import { redacted } from "denrei";
+import { busAddress, connectBus } from "denrei/bus";
+import { connectCluster, installCrds, type KubeClient } from "denrei/kubernetes";
+import { processSettings, readSettings } from "denrei/runtime";
 import { type RunningDashboard, startDashboard } from "../../environment/dashboard.ts";
 import {
   type Environment,
@@ -18,7 +16,8 @@ import { type Hook, prepareGateways } from "../../environment/gateways.ts";
 import { count, type ProgressDisplay, timedStart } from "../../environment/progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "../../environment/replicas.ts";
 import { crdManifests } from "../../generate/crds.ts";
-import { type Child, type LocalProcesses, shippedRoles } from "../../local/index.ts";
+import { type Child, type LocalProcesses, projectRoles } from "../../local/index.ts";
+import { allFunctions } from "../named.ts";
 
 /** The environment of a demo, with everything in it ready. */
 export interface DemoEnvironment
@@ -131,7 +130,7 @@ async function installKinds(
   display: ProgressDisplay,
   signal: AbortSignal,
 ): Promise<void> {
-  await installCrds(client, crdManifests(functions), { fieldManager: "denrei-cli", signal });
+  await installCrds(client, crdManifests(await allFunctions()), { fieldManager: "denrei-cli", signal });
   display.line("CRDs", "installed", "result");
 }
 
@@ -155,7 +154,7 @@ async function environmentOptions(
     ...common,
     local: {
       nodes: parts.nodes,
-      roles: await shippedRoles(cluster),
+      roles: await projectRoles(cluster),
       async prepare(path) {
         const client = await connectCluster({ path });
         await installKinds(client, display, signal).finally(() => client.connection.close());

@@ -1,11 +1,5 @@
 /** An event log: what happens to objects of several kinds, printed in order. */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import {
-  compareVersions,
-  type KubeObject,
-  type ObjectVersion,
-  type Stored,
-} from "../../../bus/kube/object.ts";
+import { compareVersions, type Kind, type KubeObject, type ObjectVersion, type Stored } from "denrei/kinds";
 import { follow } from "./follow.ts";
 import type { StepPrinter, Steps } from "./steps.ts";
 

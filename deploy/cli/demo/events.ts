@@ -1,6 +1,5 @@
 /** Kubernetes Events that replicas record on objects. */
-import { externalKind } from "../../../bus/kube/kind.ts";
-import type { KubeObject } from "../../../bus/kube/object.ts";
+import { externalKind, type KubeObject } from "denrei/kinds";
 import type { Steps } from "./steps.ts";
 
 /** The fields of an Event that the demos read. */

@@ -1,9 +1,7 @@
 /** Following the objects of a kind across restarts of the API server. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type KubeClient, resourcePath, type WatchEvent } from "../../../bus/kube/client.ts";
-import { isGone } from "../../../bus/kube/errors.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { compareVersions, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
+import { compareVersions, type Kind, type KubeObject, type Stored } from "denrei/kinds";
+import { isGone, type KubeClient, resourcePath, type WatchEvent } from "denrei/kubernetes";
 
 /** What to follow. */
 export interface FollowOptions<T extends KubeObject> {

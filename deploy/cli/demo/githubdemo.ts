@@ -1,4 +1,6 @@
 /** The demo `github`: an App on a simulated GitHub, and the replicas that reconcile it. */
+
+import { say } from "denrei/runtime";
 import { timed } from "../../environment/progress.ts";
 import {
   allowedAs,
@@ -7,7 +9,6 @@ import {
   startGitHub,
 } from "../../environment/simulators/github.ts";
 import { requireSimulators } from "../../environment/simulators/start.ts";
-import { say } from "../output.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
 import type { DemoEnvironment } from "./environment.ts";
 import { printGitHubSteps } from "./githubsteps.ts";

@@ -2,14 +2,11 @@
  * The steps of the demo `github`, each with the replica that did it: a worker verifies the App's key, stores a token in a Secret, and
  * refreshes it in time; a gateway stores the webhook of a pull request on the bus.
  */
-
-import { busSettings, readSettings } from "../../../bus/config/config.ts";
-import { kubectlTable } from "../../../bus/kube/table.ts";
-import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
-import { TokenSecret } from "../../../functions/ghapp/secret.ts";
-import { AbsentError } from "../../environment/errors.ts";
+import { GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
+import { TokenSecret } from "@denrei/functions/ghapp/secret";
+import { kubectlTable } from "denrei/kubernetes";
+import { AbsentError, busSettings, readSettings, say } from "denrei/runtime";
 import type { SimulatedGitHub } from "../../environment/simulators/github.ts";
-import { say } from "../output.ts";
 import { list as listWebhooks } from "../webhooks.ts";
 import { githubUser } from "./githubuser.ts";
 import type { LogRecord } from "./records.ts";

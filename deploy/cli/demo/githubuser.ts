@@ -1,5 +1,5 @@
 /** A GitHub user who works through the API. */
-import { AbsentError } from "../../environment/errors.ts";
+import { AbsentError } from "denrei/runtime";
 import type { SimulatedGitHub } from "../../environment/simulators/github.ts";
 
 /** The user. Each call throws an `AbsentError` if GitHub rejects the request or does not answer. */

@@ -1,13 +1,13 @@
 /** The guide that `denrei up` prints. Indented lines can be pasted into a shell. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { launcher } from "denrei/runtime";
 import { guideToDashboard } from "../../environment/dashboard.ts";
 import { quoted } from "../quoted.ts";
 import type { DemoEnvironment } from "./environment.ts";
 import { sampleFile } from "./songsteps.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
-const launcher = fileURLToPath(new URL("../denrei.js", import.meta.url));
 
 /** The text of the guide. */
 export function guide({

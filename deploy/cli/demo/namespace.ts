@@ -1,11 +1,7 @@
 /** The namespace of a demo. */
-
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { optInLabel } from "../../../bus/kube/domain.ts";
-import { isConflict, isNotFound } from "../../../bus/kube/errors.ts";
-import { apiVersionOf, Namespace } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { say } from "../output.ts";
+import { apiVersionOf, Namespace, optInLabel, type Stored } from "denrei/kinds";
+import { isConflict, isNotFound, type KubeClient } from "denrei/kubernetes";
+import { say } from "denrei/runtime";
 import type { DemoEnvironment } from "./environment.ts";
 
 /** Time limit for the deletion of the namespace. Milliseconds. */

@@ -1,4 +1,6 @@
 /** The demo `paas`: pull requests get previews, which are deleted when they are closed. */
+
+import { say } from "denrei/runtime";
 import { timed } from "../../environment/progress.ts";
 import {
   allowedAs,
@@ -12,7 +14,6 @@ import {
   requireSimulators,
   startInCluster,
 } from "../../environment/simulators/start.ts";
-import { say } from "../output.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
 import { inNamespace } from "./namespace.ts";
 import { printPaasSteps } from "./paassteps.ts";

@@ -2,16 +2,13 @@
  * The steps of the demo `paas`, each with the replica that did it: previews of pull requests are built and reported on GitHub, a new
  * commit is built, and a closed pull request leaves nothing behind.
  */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { Secret } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { kubectlTable } from "../../../bus/kube/table.ts";
-import { Deployment } from "../../../bus/kube/workloads.ts";
-import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
-import { Build, Image } from "../../../functions/paas/kinds/kpack.ts";
-import { Application, AppPipeline, type Preview, RemoteSync } from "../../../functions/paas/kinds.ts";
+import { GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
+import { Application, AppPipeline, type Preview, RemoteSync } from "@denrei/functions/paas/kinds";
+import { Build, Image } from "@denrei/functions/paas/kinds/kpack";
+import { Deployment, type Kind, type KubeObject, Secret, type Stored } from "denrei/kinds";
+import { kubectlTable } from "denrei/kubernetes";
+import { say } from "denrei/runtime";
 import type { SimulatedGitHub } from "../../environment/simulators/github.ts";
-import { say } from "../output.ts";
 import { type Action, newActions } from "./events.ts";
 import { type GitHubUser, githubUser } from "./githubuser.ts";
 import { isReady, until } from "./settled.ts";

@@ -2,7 +2,8 @@
  * The demo `pipecd`: PipeCD starts from its sample, an agent and an application are registered, images that the PaaS builds are
  * deployed, and everything is deleted again.
  */
-import { functions } from "../../../functions/index.ts";
+import { pipecd } from "@denrei/functions/components";
+import { say } from "denrei/runtime";
 import { timed } from "../../environment/progress.ts";
 import { kpackSimulator } from "../../environment/simulators/kpack.ts";
 import { addressesOf, agentEvent, pipecdSimulator } from "../../environment/simulators/pipecd.ts";
@@ -11,13 +12,12 @@ import {
   requireSimulators,
   startInCluster,
 } from "../../environment/simulators/start.ts";
-import { say } from "../output.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
 import { inNamespace } from "./namespace.ts";
 import { printPipecdSteps } from "./pipecdsteps.ts";
 import { Records } from "./records.ts";
 
-const pipecdFunctions = functions.map(({ name }) => name).filter((name) => name.startsWith("pipecd-"));
+const pipecdFunctions = Object.keys(pipecd.functions);
 /** Functions that build the images. */
 const paasFunctions = ["modoki-application", "modoki-remotesync"];
 const namespace = "denrei-demo";

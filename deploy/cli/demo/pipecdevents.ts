@@ -1,11 +1,11 @@
 /** Images of the PaaS in PipeCD: each leads to an event, a commit of the agent, and a deployment. */
 import { readFile } from "node:fs/promises";
+import { Application, RemoteSync } from "@denrei/functions/paas/kinds";
+import { ControlPlane, EventRegistration } from "@denrei/functions/pipecd/kinds";
+import { type Kind, Secret } from "denrei/kinds";
+import { kubectlTable } from "denrei/kubernetes";
+import { say } from "denrei/runtime";
 import { parse } from "yaml";
-import { type Kind, Secret } from "../../../bus/kube/kind.ts";
-import { kubectlTable } from "../../../bus/kube/table.ts";
-import { Application, RemoteSync } from "../../../functions/paas/kinds.ts";
-import { ControlPlane, EventRegistration } from "../../../functions/pipecd/kinds.ts";
-import { say } from "../output.ts";
 import type { EventLog } from "./eventlog.ts";
 import type { SampleObject } from "./pipecdsample.ts";
 import { until } from "./settled.ts";
@@ -18,7 +18,7 @@ export interface PipecdSteps extends Steps {
 }
 
 const samplePath = "functions/pipecd/samples/eventregistration.yaml";
-const file = new URL(`../../../${samplePath}`, import.meta.url);
+const file = new URL(import.meta.resolve(`@denrei/${samplePath}`));
 const [app, git] = ["web", "acme-web"];
 const image = "registry.example.com/web";
 

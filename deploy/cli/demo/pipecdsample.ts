@@ -1,22 +1,14 @@
 /** The sample of PipeCD v0.57.0, whose objects are created and deleted together. */
 import { readFile } from "node:fs/promises";
+import { Application, ControlPlane, Environment, Minio, Mysql, Piped } from "@denrei/functions/pipecd/kinds";
+import { type Kind, type KubeObject, Secret } from "denrei/kinds";
 import { parseAllDocuments } from "yaml";
-import { type Kind, Secret } from "../../../bus/kube/kind.ts";
-import type { KubeObject } from "../../../bus/kube/object.ts";
-import {
-  Application,
-  ControlPlane,
-  Environment,
-  Minio,
-  Mysql,
-  Piped,
-} from "../../../functions/pipecd/kinds.ts";
 import type { Conditioned } from "./settled.ts";
 import { create, type Steps } from "./steps.ts";
 
 /** Path in the repository. */
 export const samplePath = "functions/pipecd/samples/c.yaml";
-const file = new URL(`../../../${samplePath}`, import.meta.url);
+const file = new URL(import.meta.resolve(`@denrei/${samplePath}`));
 
 /** Kinds of the sample with conditions, in its order. */
 export const sampleKinds = [

@@ -3,12 +3,20 @@
  * lead to events, commits, and deployments. Then everything is deleted at once, disappears in the order of its dependencies, and leaves
  * nothing behind.
  */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { ConfigMap, Pod, Secret } from "../../../bus/kube/kind.ts";
-import { ClusterRole, ClusterRoleBinding } from "../../../bus/kube/rbac.ts";
-import { kubectlTable } from "../../../bus/kube/table.ts";
-import { Deployment, Service, ServiceAccount, StatefulSet } from "../../../bus/kube/workloads.ts";
-import { say } from "../output.ts";
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  Deployment,
+  type Kind,
+  Pod,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+} from "denrei/kinds";
+import { kubectlTable } from "denrei/kubernetes";
+import { say } from "denrei/runtime";
 import { type LogEntry, type LogSource, openEventLog } from "./eventlog.ts";
 import { actionOf, Event, type EventObject } from "./events.ts";
 import { deleteImages, type PipecdSteps, printImageSteps, shortened, withApiKeys } from "./pipecdevents.ts";

@@ -1,10 +1,8 @@
 /** Waiting for objects. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { ApiError, ApiUnreachableError } from "../../../bus/kube/errors.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { AbsentError } from "../../environment/errors.ts";
+import type { Condition, Kind, KubeObject, Stored } from "denrei/kinds";
+import { ApiError, ApiUnreachableError, type KubeClient } from "denrei/kubernetes";
+import { AbsentError } from "denrei/runtime";
 
 /** Time limit and poll interval. Milliseconds. */
 const timeoutMillis = 60_000;

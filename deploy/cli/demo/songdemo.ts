@@ -1,8 +1,9 @@
 /** The demo `song`, and `denrei up`, which also has a dashboard. */
+
+import { say } from "denrei/runtime";
 import { missingIssuer } from "../../environment/dashboard.ts";
 import { grantRoles } from "../../environment/grants.ts";
 import { count } from "../../environment/progress.ts";
-import { say } from "../output.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
 import { guide } from "./guide.ts";
 import { printSong } from "./songsteps.ts";

@@ -1,20 +1,16 @@
 /** The song of the sample Hikawa: its words with the replicas that said them, and its objects at the end. */
 import { readFile } from "node:fs/promises";
+import { Hikawa, Kiyoshi, Zundoko } from "@denrei/functions/zundoko/kinds";
+import { saidByAnnotation } from "@denrei/functions/zundoko/names";
+import { controllerOf, type Kind, type KubeObject, type Stored } from "denrei/kinds";
+import { isAlreadyExists, isConflict, isNotFound, type KubeClient, kubectlTable } from "denrei/kubernetes";
+import { AbsentError, say } from "denrei/runtime";
 import { parse } from "yaml";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { isAlreadyExists, isConflict, isNotFound } from "../../../bus/kube/errors.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { controllerOf, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
-import { kubectlTable } from "../../../bus/kube/table.ts";
-import { Hikawa, Kiyoshi, Zundoko } from "../../../functions/zundoko/kinds.ts";
-import { saidByAnnotation } from "../../../functions/zundoko/names.ts";
-import { AbsentError } from "../../environment/errors.ts";
-import { say } from "../output.ts";
 import type { DemoEnvironment } from "./environment.ts";
 import { follow } from "./follow.ts";
 
 /** The sample Hikawa. */
-export const sampleFile = new URL("../../../functions/zundoko/sample.yaml", import.meta.url);
+export const sampleFile = new URL(import.meta.resolve("@denrei/functions/zundoko/sample.yaml"));
 
 type Saying = KubeObject<{ say: string }>;
 

@@ -1,7 +1,6 @@
 /** Printing the steps of a demo: what was done, when, and by which replica. */
-import { apiVersionOf, type Kind } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { say } from "../output.ts";
+import { apiVersionOf, type Kind, type KubeObject, type Stored } from "denrei/kinds";
+import { say } from "denrei/runtime";
 import type { DemoEnvironment } from "./environment.ts";
 import type { LogRecord, Records } from "./records.ts";
 import { type Conditioned, settled } from "./settled.ts";

@@ -1,6 +1,7 @@
 /** A user of the dashboard without a browser: logs in on the issuer's page, and sends requests as the page does. */
+
+import { AbsentError } from "denrei/runtime";
 import { Agent, fetch, type RequestInit, type Response } from "undici";
-import { AbsentError } from "../../environment/errors.ts";
 import type { DashboardUser } from "../../environment/users.ts";
 
 /** A user of a dashboard. */

@@ -1,8 +1,8 @@
 /** The dashboard of `denrei dev`. It does not reload: its page and its functions are those at its start. */
-import { connectCluster } from "../../../bus/process/cluster.ts";
+import { connectCluster } from "denrei/kubernetes";
+import { UsageError } from "denrei/runtime";
 import { missingIssuer, type RunningDashboard, startDashboard } from "../../environment/dashboard.ts";
 import type { Environment } from "../../environment/environment.ts";
-import { UsageError } from "../../environment/errors.ts";
 import type { ProgressDisplay } from "../../environment/progress.ts";
 
 /** A running dashboard. */

@@ -1,10 +1,7 @@
 /** `denrei dev`: runs functions and reloads them after each save. */
-import { fileURLToPath } from "node:url";
+import { openProject, report, say, UsageError } from "denrei/runtime";
 import type { Environment } from "../../environment/environment.ts";
-import { UsageError } from "../../environment/errors.ts";
 import { existingCluster } from "../../environment/existing.ts";
-import { report } from "../explain.ts";
-import { say } from "../output.ts";
 import { openTerminal } from "../terminal.ts";
 import { checkIssuer, openDashboard } from "./dashboard.ts";
 import { openDevEnvironment } from "./environment.ts";
@@ -16,8 +13,6 @@ import { createScreen } from "./screen.ts";
 import type { Simulated } from "./simulated.ts";
 import { checkSimulators, startSimulators } from "./simulators.ts";
 import { watchSaves } from "./watch.ts";
-
-const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
 
 /** Options of the command line. */
 export interface DevOptions {
@@ -50,6 +45,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   if (options.nodes !== undefined && existingCluster())
     throw new UsageError(`--nodes works on a local platform only. Omit it, or unset KUBECONFIG and NATS_URL`);
   checkSimulators(simulate);
+  const { folder: root } = await openProject();
   const { dashboard: withDashboard = false } = options;
   if (withDashboard) checkIssuer();
   const { nodes = simulate.some((one) => one !== "github") ? 1 : 0 } = options;

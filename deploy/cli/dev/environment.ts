@@ -1,6 +1,5 @@
 /** The environment of `denrei dev`. */
-
-import { redacted } from "../../../bus/values/redact.ts";
+import { redacted } from "denrei";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "../../environment/environment.ts";
 import { lostFieldsVariable } from "./protocol.ts";
 

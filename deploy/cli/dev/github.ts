@@ -1,11 +1,10 @@
 /** The GitHub of `denrei dev --simulate github`, and manifests of its App for the cluster. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
+import { TokenSecret } from "@denrei/functions/ghapp/secret";
+import { apiVersionOf, type Kind, Namespace, optInLabel } from "denrei/kinds";
 import { stringify } from "yaml";
-import { optInLabel } from "../../../bus/kube/domain.ts";
-import { apiVersionOf, type Kind, Namespace } from "../../../bus/kube/kind.ts";
-import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
-import { TokenSecret } from "../../../functions/ghapp/secret.ts";
 import type { Environment } from "../../environment/environment.ts";
 import {
   connectionOf,

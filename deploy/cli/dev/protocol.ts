@@ -1,6 +1,5 @@
 /** How the replicas of `denrei dev` and their parent process communicate. */
-
-import type { Kind } from "../../../bus/kube/kind.ts";
+import type { Kind } from "denrei/kinds";
 
 /** Variable with the digest of the installed CRDs: a worker with the same CRDs does not check them. */
 export const crdDigestVariable = "DENREI_DEV_CRDS";

@@ -1,7 +1,7 @@
 /** A TCP relay with a fixed local address and a changing target, so that editors and GitHub are configured only once. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import { UsageError } from "../../environment/errors.ts";
+import { UsageError } from "denrei/runtime";
 
 /** A relay. */
 export interface Relay {

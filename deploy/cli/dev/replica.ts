@@ -2,22 +2,25 @@
  * A bridge or a worker of `denrei dev`: `node replica.ts bridge|worker <function…>`. In contrast to a worker in a cluster, this one
  * installs the CRDs of its functions and logs what its code declares.
  */
-import { startBridge } from "../../../bus/bridge/bridge.ts";
-import { optedInNamespaces } from "../../../bus/bridge/optedin.ts";
-import { processSettings, readSettings } from "../../../bus/config/config.ts";
-import { type KubeClient, metadataOnly } from "../../../bus/kube/client.ts";
-import { CrdDowngradeError, installCrds } from "../../../bus/kube/install.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
-import { ticketQueue } from "../../../bus/queue/queue.ts";
-import { newRequest } from "../../../bus/queue/request.ts";
-import { ensureWebhooks, functionConsumers } from "../../../bus/topology.ts";
-import { digestOf } from "../../../bus/values/digest.ts";
-import { bridgeNeeds, type ReconcileFunction } from "../../../bus/worker/function.ts";
-import { startWorker } from "../../../bus/worker/worker.ts";
-import { UsageError } from "../../environment/errors.ts";
+import { digestOf } from "denrei";
+import { ensureWebhooks, functionConsumers, newRequest, optedInNamespaces, ticketQueue } from "denrei/bus";
+import type { Kind } from "denrei/kinds";
+import { CrdDowngradeError, installCrds, type KubeClient, metadataOnly } from "denrei/kubernetes";
+import {
+  bridgeNeeds,
+  busOptionsOf,
+  type ProcessContext,
+  processSettings,
+  type ReconcileFunction,
+  type Running,
+  readSettings,
+  report,
+  runProcess,
+  startBridge,
+  startWorker,
+  UsageError,
+} from "denrei/runtime";
 import { crdManifests } from "../../generate/crds.ts";
-import { report } from "../explain.ts";
 import { functionsNamed } from "../named.ts";
 import { crdDigestVariable, type Declared, lostFieldsVariable, requestAllSignal } from "./protocol.ts";
 

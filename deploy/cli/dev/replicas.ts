@@ -2,6 +2,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { launcher } from "denrei/runtime";
 import type { Environment } from "../../environment/environment.ts";
 import { type Child, ChildStartError, type Exit } from "../../local/index.ts";
 import { type Declared, requestAllSignal } from "./protocol.ts";
@@ -11,7 +12,7 @@ import type { LogRecord } from "./screen.ts";
 const programs = {
   bridge: [fileURLToPath(new URL("./replica.ts", import.meta.url)), "bridge"],
   worker: [fileURLToPath(new URL("./replica.ts", import.meta.url)), "worker"],
-  gateway: [fileURLToPath(new URL("../denrei.ts", import.meta.url)), "gateway"],
+  gateway: [launcher, "gateway"],
 } as const;
 export type ReplicaRole = keyof typeof programs;
 

@@ -1,6 +1,6 @@
 /** What `denrei dev` prints of its replicas' logs: one line per reconcile, and errors with their source location. */
 import { styleText } from "node:util";
-import { debuggedWarning } from "../../../bus/worker/keeper.ts";
+import { debuggedWarning } from "denrei/runtime";
 import { duration } from "../../environment/progress.ts";
 import { locationsIn, locationText, sourceLine } from "./source.ts";
 

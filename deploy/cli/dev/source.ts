@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { watchedFolders } from "./watch.ts";
+import { isProjectSource } from "./watch.ts";
 
 /** A line of a source file. */
 export interface Location {
@@ -16,12 +16,10 @@ export const locationText = ({ file, line }: Location): string => `${file}:${lin
 
 const pathOf = (text: string): string => (text.startsWith("file:") ? fileURLToPath(text) : text);
 
-/** The location, if the file is in a watched folder. */
+/** The location, if the file is one of the project. */
 function locationOf(root: string, path: string, line: string): Location | undefined {
   const file = relative(root, pathOf(path));
-  return watchedFolders.some((folder) => file.startsWith(`${folder}/`))
-    ? { file, line: Number(line) }
-    : undefined;
+  return isProjectSource(file) ? { file, line: Number(line) } : undefined;
 }
 
 /** The project's own frames of a stack, innermost first; only those in functions/, if there are any. */

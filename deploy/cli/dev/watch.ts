@@ -12,8 +12,11 @@ export interface SavesOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Folders with the code of functions and of the bus. */
-export const watchedFolders = ["functions", "bus"] as const;
+/** Folders without code of functions. So are those whose names start with a dot. */
+const ignoredFolder = /^(test|tests|docs|dist|coverage)(\/|$)|(^|\/)(node_modules|\.[^/]+)(\/|$)/;
+
+/** Whether a file may be code of functions. The path is relative to the project. */
+export const isProjectSource = (path: string): boolean => !path.startsWith("..") && !ignoredFolder.test(path);
 
 /** Groups the files of a checkout, or of an editor that saves all files, into one save. Milliseconds. */
 const quietMillis = 40;
@@ -22,7 +25,7 @@ const longestMillis = 500;
 
 const isSource = (path: string): boolean => /\.(ts|js|json)$/.test(path) && !/\.test\.ts$/.test(path);
 
-/** Watches until the signal aborts; resolves when every folder is watched. */
+/** Watches until the signal aborts; resolves when the project is watched. */
 export async function watchSaves({ root, signal, onSaved, onError }: SavesOptions): Promise<void> {
   const saved = new Set<string>();
   let since: number | undefined;
@@ -33,11 +36,11 @@ export async function watchSaves({ root, signal, onSaved, onError }: SavesOption
     since = undefined;
     onSaved(paths);
   }
-  const watcher = watch([...watchedFolders], {
+  const watcher = watch(".", {
     cwd: root,
     ignoreInitial: true,
     ignored: (path, stats) =>
-      /(^|\/)node_modules(\/|$)/.test(relative(root, path)) || (stats?.isFile() === true && !isSource(path)),
+      ignoredFolder.test(relative(root, path)) || (stats?.isFile() === true && !isSource(path)),
   });
   watcher.on("all", (event, path) => {
     if (event.endsWith("Dir") || !isSource(path)) return;

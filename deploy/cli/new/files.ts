@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { UsageError } from "../../environment/errors.ts";
+import { UsageError } from "denrei/runtime";
 import type { OwnedKind, Scaffold } from "./scaffold.ts";
 
 /** A file to write. */
@@ -14,7 +14,7 @@ export interface PlannedFile {
   readonly before: string | undefined;
 }
 
-const catalogPath = "functions/catalog.ts";
+const configPath = "denrei.config.ts";
 
 /** Plans all files. Throws a {@link UsageError} if a new file already exists. */
 export async function plannedFiles(scaffold: Scaffold, root: string): Promise<PlannedFile[]> {
@@ -56,12 +56,13 @@ function valuesOf(scaffold: Scaffold, path: string): Readonly<Record<string, str
   const { kind, owns, system } = scaffold;
   const from = posix.dirname(path);
   const to = (module: string) => {
+    if (module === "denrei") return module;
     const relative = posix.relative(from, module);
     return relative.startsWith(".") ? relative : `./${relative}`;
   };
   const imported: readonly OwnedKind[] = [
     { name: kind, module: `functions/${system}/kinds.ts` },
-    { name: "defineFunction", module: "bus/worker/function.ts" },
+    { name: "defineFunction", module: "denrei" },
     ...owns,
   ];
   const imports = [...Map.groupBy(imported, ({ module }) => to(module))]
@@ -76,7 +77,6 @@ function valuesOf(scaffold: Scaffold, path: string): Readonly<Record<string, str
     group: scaffold.group,
     version: scaffold.version,
     system,
-    toBus: to("bus"),
     imports: imports.join("\n"),
     owns: owns.length === 0 ? "" : `  owns: [${owns.map(({ name }) => name).join(", ")}],`,
     children: children.join("\n"),
@@ -97,12 +97,20 @@ async function appended(root: string, path: string, line: string, head: string):
   return { path, text: (before ?? head) + line, before };
 }
 
+/** Adds a function to the configuration, first in the list of the project's own functions. */
 async function registered(root: string, name: string, system: string): Promise<PlannedFile> {
-  const before = await readFile(join(root, catalogPath), "utf8");
-  const end = before.lastIndexOf("\n};");
-  if (end < 0)
-    throw new UsageError(`${catalogPath} does not end with the list of functions: no line starts with "};"`);
+  const before = await readFile(join(root, configPath), "utf8");
   const key = /^[a-z]\w*$/.test(name) ? name : `"${name}"`;
-  const entry = `\n  ${key}: () => import("./${system}/${name}.ts"),`;
-  return { path: catalogPath, text: before.slice(0, end) + entry + before.slice(end), before };
+  const entry = `    ${key}: () => import("./functions/${system}/${name}.ts"),`;
+  const [list] = /\bfunctions: \{\n/.exec(before) ?? [];
+  const [config] = /\bdefineConfig\(\{\n?/.exec(before) ?? [];
+  if (list === undefined && config === undefined)
+    throw new UsageError(
+      `${configPath} has neither "functions: {" nor "defineConfig({": the function cannot be added to it`,
+    );
+  const text =
+    list === undefined
+      ? before.replace(config ?? "", `defineConfig({\n  functions: {\n${entry}\n  },\n`)
+      : before.replace(list, `${list}${entry}\n`);
+  return { path: configPath, text, before };
 }

@@ -4,9 +4,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { functions } from "../../../functions/index.ts";
-import { AbsentError } from "../../environment/errors.ts";
-import { say } from "../output.ts";
+import { AbsentError, say } from "denrei/runtime";
+import { allFunctions } from "../named.ts";
 import { plannedFiles } from "./files.ts";
 import { type NewFunction, scaffoldOf } from "./scaffold.ts";
 import { writeAll } from "./write.ts";
@@ -19,7 +18,7 @@ export async function newFunction({
   dryRun,
   ...options
 }: NewFunction & { readonly dryRun?: boolean }): Promise<void> {
-  const scaffold = await scaffoldOf(options, functions, root);
+  const scaffold = await scaffoldOf(options, await allFunctions(), root);
   const formatter = join(root, "node_modules/.bin/biome");
   // The container image has neither tests nor the formatter.
   for (const path of ["test/ket", "node_modules/.bin/biome"])

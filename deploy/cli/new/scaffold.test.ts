@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { UsageError } from "../../../bus/command/errors.ts";
 import { functions } from "../../../functions/index.ts";
-import { UsageError } from "../../environment/errors.ts";
 import { plannedFiles } from "./files.ts";
 import { type NewFunction, scaffoldOf } from "./scaffold.ts";
 
@@ -16,7 +16,7 @@ describe("rejects", () => {
   test.each<[options: Partial<NewFunction>, message: string]>([
     [{ name: "Scaffolded" }, "expected a function name of lower-case letters"],
     [{ name: "worker" }, 'expected a function name other than "worker"'],
-    [{ name: "hikawa" }, "functions/catalog.ts already has the function hikawa"],
+    [{ name: "hikawa" }, "denrei.config.ts already has the function hikawa"],
     [{ for: "scaffolded" }, "is not in PascalCase"],
     [{ for: "Greet-ing" }, 'the kind "Greet-ing" is not in PascalCase'],
     [{ for: "Promise" }, "which has a meaning in TypeScript"],
@@ -54,7 +54,7 @@ test("a function of an existing system has its group and version, and may own it
 
 test("keeps existing lines", async () => {
   for (const { path, text, before } of await planned({ system: "zundoko" })) {
-    const changed = path === "functions/catalog.ts" || path === "functions/zundoko/kinds.ts";
+    const changed = path === "denrei.config.ts" || path === "functions/zundoko/kinds.ts";
     expect(before !== undefined, path).toBe(changed);
     for (const line of before?.split("\n") ?? []) expect(text).toContain(line);
   }

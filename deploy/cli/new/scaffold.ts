@@ -2,12 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { domain } from "../../../bus/kube/domain.ts";
-import * as coreKinds from "../../../bus/kube/kind.ts";
-import { type Kind, kindText } from "../../../bus/kube/kind.ts";
-import * as workloadKinds from "../../../bus/kube/workloads.ts";
-import { defineFunction, kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
-import { UsageError } from "../../environment/errors.ts";
+import * as coreKinds from "denrei/kinds";
+import { domain, type Kind, kindText } from "denrei/kinds";
+import { defineFunction, kindsOf, type ReconcileFunction, UsageError } from "denrei/runtime";
 
 /** Options of the command line. */
 export interface NewFunction {
@@ -21,7 +18,7 @@ export interface NewFunction {
 /** A kind that a function owns, and the module that it is imported from. */
 export interface OwnedKind {
   readonly name: string;
-  /** Path from the root of the repository. */
+  /** A package, or a path from the root of the repository. */
   readonly module: string;
 }
 
@@ -91,7 +88,7 @@ function expectName(name: string, functions: readonly ReconcileFunction[]): void
     throw new UsageError((error as Error).message);
   }
   if (functions.some((fn) => fn.name === name))
-    throw new UsageError(`functions/catalog.ts already has the function ${name}. Choose another name.`);
+    throw new UsageError(`denrei.config.ts already has the function ${name}. Choose another name.`);
 }
 
 function expectGroup(group: string): void {
@@ -105,8 +102,7 @@ function expectGroup(group: string): void {
 async function ownedKind(name: string, own: Exports, system: string): Promise<OwnedKind> {
   const modules: readonly (readonly [path: string, exports: Exports])[] = [
     [`functions/${system}/kinds.ts`, own],
-    ["bus/kube/kind.ts", coreKinds],
-    ["bus/kube/workloads.ts", workloadKinds],
+    ["denrei", coreKinds],
   ];
   const namespaced = (value: unknown): value is Kind => isKind(value) && value.scope === "Namespaced";
   const module = modules.find(([, exports]) => namespaced(exports[name]))?.[0];

@@ -1,8 +1,8 @@
 /** The GitHub simulator. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { allowedUrlsVariable } from "denrei/github";
 import { z } from "zod";
-import { allowedUrlsVariable } from "../../../bus/github/allowed.ts";
 import type { LocalProcesses } from "../../local/index.ts";
 import type { Hook } from "../gateways.ts";
 import { type Simulator, type StartOptions, startSimulator } from "./start.ts";

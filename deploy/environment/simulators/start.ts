@@ -1,9 +1,9 @@
 /** Starts simulators: programs that stand in for services that one machine cannot run. */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { AbsentError, UsageError } from "denrei/runtime";
 import type { z } from "zod";
 import { describeExit, type LocalProcesses } from "../../local/index.ts";
-import { AbsentError, UsageError } from "../errors.ts";
 import { existingCluster } from "../existing.ts";
 
 /** A simulator, and the line of JSON that it prints when it is ready. */

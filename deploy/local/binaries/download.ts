@@ -1,7 +1,9 @@
 /** Downloads published files and verifies their checksums. */
+
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { ExpectedError } from "denrei/runtime";
 import { EnvHttpProxyAgent, fetch, type Response } from "undici";
 
 /** Timeouts, in milliseconds. */
@@ -19,7 +21,7 @@ export interface FetchOptions {
 }
 
 /** The complete file differs from what its publisher states. */
-export class ChecksumMismatchError extends Error {
+export class ChecksumMismatchError extends ExpectedError {
   override readonly name = "ChecksumMismatchError";
 }
 

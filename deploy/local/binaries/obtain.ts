@@ -2,8 +2,10 @@
  * Obtains the programs of the local platform: from this machine, or else from the official release, or else by building
  * from source.
  */
+
 import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { ExpectedError } from "denrei/runtime";
 import { identify } from "../run/identity.ts";
 import { type BinaryName, versions } from "../versions.ts";
 import { catalogue } from "./catalogue.ts";
@@ -15,7 +17,7 @@ import { fromRelease } from "./release.ts";
 import { type Binary, newRequest, type ObtainOptions, type Request, versionOf } from "./request.ts";
 
 /** No source has the program. The message lists the sources, why each failed, and what to do. */
-export class BinaryUnavailableError extends Error {
+export class BinaryUnavailableError extends ExpectedError {
   override readonly name = "BinaryUnavailableError";
 }
 

@@ -1,5 +1,5 @@
 /** Readiness of the node. */
-import { connectCluster } from "../../../bus/process/cluster.ts";
+import { connectCluster } from "denrei/kubernetes";
 import { Node } from "../nodes.ts";
 import { poll } from "../run/poll.ts";
 

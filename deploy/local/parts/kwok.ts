@@ -5,7 +5,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { PolicyRule } from "../../../bus/worker/function.ts";
+import type { PolicyRule } from "denrei/runtime";
 import type { Child } from "../run/child.ts";
 import type { Run } from "../run/run.ts";
 import { type ControlPlaneFiles, expectOk, type Trust } from "./apiserver.ts";

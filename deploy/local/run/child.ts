@@ -1,10 +1,12 @@
 /** A supervised child process that can be stopped and restarted, with its log in the run's directory. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, createWriteStream, openSync, readdirSync, rmSync, type WriteStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { ExpectedError } from "denrei/runtime";
 import { poll } from "./poll.ts";
 
 /** The shell script that ends children when their owner dies. */
@@ -74,7 +76,7 @@ export interface Child {
 }
 
 /** A child ended or did not become ready while it was being started. */
-export class ChildStartError extends Error {
+export class ChildStartError extends ExpectedError {
   override readonly name = "ChildStartError";
   readonly lastLines: readonly string[];
 

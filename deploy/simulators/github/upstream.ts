@@ -1,8 +1,8 @@
 /** Runs the package `emulate` and sends requests to it. */
 import type { IncomingHttpHeaders } from "node:http";
+import { freePort } from "@denrei/cli/local/parts/ports";
 import { createEmulator, type Emulator, type SeedConfig } from "emulate";
 import { Agent, request as send } from "undici";
-import { freePort } from "../../local/parts/ports.ts";
 import type { ApiAnswer, ApiCall } from "./call.ts";
 import { prefixedLinkHeader, prefixedLinks } from "./links.ts";
 

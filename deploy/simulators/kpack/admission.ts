@@ -8,7 +8,7 @@ import { createServer } from "node:https";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
-import type { CertificateAuthority } from "../../local/pki.ts";
+import type { CertificateAuthority } from "@denrei/cli/local/pki";
 import { buildErrors } from "./buildrules.ts";
 import { decodingError } from "./decoding.ts";
 import { describe } from "./fielderrors.ts";

@@ -1,7 +1,6 @@
 /** The simulated Build controller of kpack v0.17.2. Not simulated: attestations, and injected sidecars. */
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { ApiError } from "../../../bus/kube/errors.ts";
-import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
+import { controllerOf, type Stored } from "denrei/kinds";
+import { ApiError, type KubeClient } from "denrei/kubernetes";
 import { buildPod } from "./buildpod.ts";
 import { isRunning } from "./builds.ts";
 import { type LastLine, statusOfFailure, statusOfPod } from "./buildstatus.ts";

@@ -4,9 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { apiVersionOf, type Kind } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
+import { apiVersionOf, type Kind, type Stored } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import { stackId } from "./buildpod.ts";
 import { atKey, type Informer } from "./informer.ts";
 import { type Builder, type BuilderStatus, ClusterBuilder } from "./kinds.ts";

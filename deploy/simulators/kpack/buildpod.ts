@@ -2,7 +2,7 @@
  * The build pod of kpack v0.17.2. Not simulated: settings that only a running pod needs (security contexts, most volumes,
  * mounts and arguments), injected sidecars, cosign, and service bindings.
  */
-import { controllerReference, type Stored } from "../../../bus/kube/object.ts";
+import { controllerReference, type Stored } from "denrei/kinds";
 import type { Credentials } from "./credentials.ts";
 import type { Build, Pod } from "./kinds.ts";
 import { podName } from "./names.ts";

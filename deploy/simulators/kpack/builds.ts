@@ -1,7 +1,6 @@
 /** Finds the Builds of an Image and deletes old ones, as kpack v0.17.2 does. */
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { isNotFound } from "../../../bus/kube/errors.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
+import type { Stored } from "denrei/kinds";
+import { isNotFound, type KubeClient } from "denrei/kubernetes";
 import type { Informer } from "./informer.ts";
 import { Build, type Image } from "./kinds.ts";
 import { labels } from "./newbuild.ts";

@@ -1,6 +1,6 @@
 /** The reasons for which kpack v0.17.2 builds an Image again. Not simulated: service bindings of v1alpha1. */
 import { isDeepStrictEqual } from "node:util";
-import type { Stored } from "../../../bus/kube/object.ts";
+import type { Stored } from "denrei/kinds";
 import type { Build, Builder, BuildpackMetadata, Image, Source, SourceResolver } from "./kinds.ts";
 import { conditionOf } from "./status.ts";
 

@@ -1,9 +1,7 @@
 /** The children of an Image in kpack v0.17.2: a SourceResolver, and the PersistentVolumeClaim of its cache. */
 import { isDeepStrictEqual } from "node:util";
-import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
-import { apiVersionOf } from "../../../bus/kube/kind.ts";
-import { amountOf } from "../../../bus/kube/matchesdesired.ts";
-import { controllerReference, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
+import { apiVersionOf, controllerReference, type KubeObject, type Stored } from "denrei/kinds";
+import { amountOf, type KubeClient, resourcePath } from "denrei/kubernetes";
 import type { Informer } from "./informer.ts";
 import { type Image, PersistentVolumeClaim, SourceResolver } from "./kinds.ts";
 import { cacheName, sourceResolverName } from "./names.ts";

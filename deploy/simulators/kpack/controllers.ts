@@ -1,7 +1,6 @@
 /** Connects the simulated controllers of kpack v0.17.2: their order, and the changes that enqueue objects. */
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { controllerOf, type KubeObject } from "../../../bus/kube/object.ts";
+import { controllerOf, type Kind, type KubeObject } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import { buildController } from "./build.ts";
 import { type Builders, builders } from "./builder.ts";
 import { type ImageController, imageController } from "./image.ts";

@@ -3,7 +3,7 @@
  * and v1alpha2 (both are served, and an object is the same in either), and ClusterStack, ClusterStore, ClusterLifecycle,
  * Buildpack, and ClusterBuildpack.
  */
-import type { Scope } from "../../../bus/kube/kind.ts";
+import type { Scope } from "denrei/kinds";
 import { group } from "./kinds.ts";
 
 interface Names {

@@ -1,8 +1,6 @@
 /** Collects a build pod's credentials as kpack v0.17.2 does. Not simulated: the content of Secrets, cosign, and services. */
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { isNotFound } from "../../../bus/kube/errors.ts";
-import { type Kind, Secret } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import { type Kind, type KubeObject, Secret, type Stored } from "denrei/kinds";
+import { isNotFound, type KubeClient } from "denrei/kubernetes";
 import { type Build, ServiceAccount } from "./kinds.ts";
 
 /** The pod of a Build cannot be created, and there is no retry. The Build's status shows the message. */

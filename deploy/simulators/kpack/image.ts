@@ -1,6 +1,6 @@
 /** The simulated Image controller of kpack v0.17.2. Not simulated: priority classes. Registry caches are only passed on. */
-import type { ObjectName } from "../../../bus/kube/client.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import type { KubeObject, Stored } from "denrei/kinds";
+import type { ObjectName } from "denrei/kubernetes";
 import { isUnwritten } from "./build.ts";
 import { buildNumber, buildsOf, deleteOldBuilds, isRunning } from "./builds.ts";
 import { type BuildInputs, changesOf } from "./changes.ts";

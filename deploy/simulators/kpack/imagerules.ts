@@ -2,7 +2,7 @@
  * Validation of an Image by the webhook of kpack v0.17.2, with kpack's messages. Not simulated: rules about service bindings,
  * notary, and cosign.
  */
-import { amountOf } from "../../../bus/kube/matchesdesired.ts";
+import { amountOf } from "denrei/kubernetes";
 import { type FieldError, immutable, invalid, missing } from "./fielderrors.ts";
 import type { Image, ImageBuild, ImageSpec, Source } from "./kinds.ts";
 import { canonicalQuantity } from "./quantity.ts";

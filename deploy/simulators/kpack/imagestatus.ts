@@ -1,5 +1,5 @@
 /** The conditions of an Image, with the messages of kpack v0.17.2. */
-import type { Stored } from "../../../bus/kube/object.ts";
+import type { Stored } from "denrei/kinds";
 import type { Build, Builder, Condition, Image, SourceResolver } from "./kinds.ts";
 import { condition, conditionOf } from "./status.ts";
 

@@ -1,8 +1,7 @@
 /** Informers of the simulated kpack controllers: list once, then watch. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ApiRequest, type KubeClient, type ObjectName, resourcePath } from "../../../bus/kube/client.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { compareVersions, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
+import { compareVersions, type Kind, type KubeObject, type Stored } from "denrei/kinds";
+import { type ApiRequest, type KubeClient, type ObjectName, resourcePath } from "denrei/kubernetes";
 
 /** The cached objects of a kind. */
 export interface Informer<T extends KubeObject> {

@@ -1,7 +1,6 @@
 /** The informers of all kinds that the simulated kpack controllers read. */
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import type { Kind, KubeObject, Stored } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import { buildLabel } from "./buildpod.ts";
 import { type Informer, startInformer } from "./informer.ts";
 import {

@@ -2,8 +2,7 @@
  * The kinds of kpack v0.17.2 (kpack.io/v1alpha2) and of Kubernetes that the simulator uses. Not simulated: ClusterStack,
  * ClusterStore, ClusterLifecycle, Buildpack, and ClusterBuildpack. Sources other than git are passed on unchanged.
  */
-import { externalKind, type Scope } from "../../../bus/kube/kind.ts";
-import type { KubeObject } from "../../../bus/kube/object.ts";
+import { externalKind, type KubeObject, type Scope } from "denrei/kinds";
 
 /** kpack's API group. */
 export const group = "kpack.io";

@@ -4,9 +4,8 @@
  * `sourceresolver.ts`), and the gaps listed at the top of each file. Like kpack, it writes no Events and no finalizers. The
  * API server must run on this machine, because it calls the webhooks and the node at 127.0.0.1.
  */
-import type { KubeClient, ObjectName } from "../../../bus/kube/client.ts";
-import { installCrds } from "../../../bus/kube/install.ts";
-import { createCertificateAuthority } from "../../local/pki.ts";
+import { createCertificateAuthority } from "@denrei/cli/local/pki";
+import { installCrds, type KubeClient, type ObjectName } from "denrei/kubernetes";
 import { startAdmissionServer } from "./admission.ts";
 import type { BuilderState } from "./builder.ts";
 import { type Order, startControllers } from "./controllers.ts";

@@ -2,9 +2,8 @@
  * The simulated node of kpack's build pods: the Node object, and a kubelet without containers. Not simulated: probes,
  * resources, deadlines, images, and restarts.
  */
-import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
-import { isConflict, isNotFound } from "../../../bus/kube/errors.ts";
-import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
+import { controllerOf, type Stored } from "denrei/kinds";
+import { isConflict, isNotFound, type KubeClient, resourcePath } from "denrei/kubernetes";
 import { atKey, type Informer, keyOf } from "./informer.ts";
 import { type Build, type Builder, Node, Pod } from "./kinds.ts";
 import { annotationOf, holdStep, stepMillisAnnotation } from "./podannotations.ts";

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { KeyPair } from "../../local/pki.ts";
+import type { KeyPair } from "@denrei/cli/local/pki";
 import type { ContainerLog, LogLine } from "./podlogs.ts";
 
 /** A running server. */

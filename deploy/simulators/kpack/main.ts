@@ -4,8 +4,7 @@
  */
 import { once } from "node:events";
 import { Command, Option } from "commander";
-import { kubeClient } from "../../../bus/kube/client.ts";
-import { loadKubeconfig, openConnection } from "../../../bus/kube/connection.ts";
+import { kubeClient, loadKubeconfig, openConnection } from "denrei/kubernetes";
 import { startKpack } from "./kpack.ts";
 
 /** Options of the command. */

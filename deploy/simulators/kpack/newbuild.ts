@@ -1,5 +1,5 @@
 /** The Build that kpack v0.17.2 creates for an Image. Not simulated: notary and priority classes. */
-import { controllerReference, type Stored } from "../../../bus/kube/object.ts";
+import { controllerReference, type Stored } from "denrei/kinds";
 import { type BuildInputs, type Change, resolvedSource } from "./changes.ts";
 import type { Build, BuildSpec, Image } from "./kinds.ts";
 import { buildName } from "./names.ts";

@@ -3,7 +3,7 @@
  * and ids of containers and images.
  */
 import { createHash } from "node:crypto";
-import { controllerOf } from "../../../bus/kube/object.ts";
+import { controllerOf } from "denrei/kinds";
 import { stackId } from "./buildpod.ts";
 import { containersOf } from "./buildstatus.ts";
 import type { Build, Builder, ContainerState, ContainerStatus, Pod, PodStatus } from "./kinds.ts";

@@ -3,8 +3,7 @@
  * else gets kpack's result for an unreachable remote: type Unknown, with the revision unchanged. Nothing is polled.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { isNotFound } from "../../../bus/kube/errors.ts";
+import { isNotFound, type KubeClient } from "denrei/kubernetes";
 import { atKey, type Informer } from "./informer.ts";
 import { type Condition, ServiceAccount, SourceResolver } from "./kinds.ts";
 import { writeStatus } from "./status.ts";

@@ -1,8 +1,7 @@
 /** Writes a status as kpack v0.17.2 does: the whole object, with a resourceVersion, and only if it differs. */
 import { isDeepStrictEqual } from "node:util";
-import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import type { Kind, KubeObject, Stored } from "denrei/kinds";
+import { type KubeClient, resourcePath } from "denrei/kubernetes";
 import type { Condition } from "./kinds.ts";
 
 /** kpack's field manager. */

@@ -1,9 +1,7 @@
 /** Registers the simulated webhooks with the API server, with the names and rules of kpack's own. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { ApiError, isAbsence, isNotFound } from "../../../bus/kube/errors.ts";
-import { externalKind } from "../../../bus/kube/kind.ts";
-import type { KubeObject } from "../../../bus/kube/object.ts";
+import { externalKind, type KubeObject } from "denrei/kinds";
+import { ApiError, isAbsence, isNotFound, type KubeClient } from "denrei/kubernetes";
 import { group, Image, version } from "./kinds.ts";
 
 const configurations = [

@@ -6,11 +6,10 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { externalKind } from "../../../bus/kube/kind.ts";
-import type { KubeObject } from "../../../bus/kube/object.ts";
-import { notReadyAnnotation } from "../../local/index.ts";
-import { createCertificateAuthority } from "../../local/pki.ts";
+import { notReadyAnnotation } from "@denrei/cli/local/index";
+import { createCertificateAuthority } from "@denrei/cli/local/pki";
+import { externalKind, type KubeObject } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 
 /** The fields of a pod that determine which program it runs. */
 export type NewPod = KubeObject<{

@@ -1,7 +1,6 @@
 /** Reads the state of a PipeCD Deployment: its version, its pod template, and its running pods. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Deployment } from "../../../bus/kube/workloads.ts";
-import { isV1, profileOf } from "../../../functions/pipecd/profile.ts";
+import { isV1, profileOf } from "@denrei/functions/pipecd/profile";
+import type { Deployment, Stored } from "denrei/kinds";
 
 /** The running pods of a Deployment: none, those of an earlier template, both, or only those of the current template. */
 export type Running = "none" | "former" | "both" | "current";

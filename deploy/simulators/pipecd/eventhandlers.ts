@@ -2,12 +2,8 @@
  * The event handlers of an application, from the source of PipeCD v0.57.0: how they change the files of a repository.
  * Supports YAML fields and regular expressions.
  */
+import { type Application, type Event, EventStatus } from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import { parse, parseDocument } from "yaml";
-import {
-  type Application,
-  type Event,
-  EventStatus,
-} from "../../../functions/pipecd/api/generated/c/model_pb.ts";
 import type { Repository } from "./repository.ts";
 
 /** An entry of spec.eventWatcher. */

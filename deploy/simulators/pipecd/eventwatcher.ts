@@ -5,11 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { CallOptions, Client } from "@connectrpc/connect";
-import {
-  type Application,
-  type Event,
-  EventStatus,
-} from "../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { type Application, type Event, EventStatus } from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import { eventKeyOf } from "./c/events.ts";
 import { changesOf, commitOf, type EventOutcome, isIn, type Watch, watchesIn } from "./eventhandlers.ts";
 import { ListEventsRequest_Status, ListOrder, type PipedService } from "./generated/c/pipedservice_pb.ts";

@@ -1,6 +1,6 @@
 /** Read access to a control plane's database, for tests. */
-import { EventStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { nameOf } from "../../../functions/pipecd/api/model.ts";
+import { EventStatus } from "@denrei/functions/pipecd/api/generated/c/model_pb";
+import { nameOf } from "@denrei/functions/pipecd/api/model";
 import type { PlaneC } from "./c/plane.ts";
 import type { PlaneL0 } from "./l0/plane.ts";
 

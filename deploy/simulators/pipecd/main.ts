@@ -5,8 +5,7 @@
  */
 import { once } from "node:events";
 import { Command, Option } from "commander";
-import { kubeClient } from "../../../bus/kube/client.ts";
-import { loadKubeconfig, openConnection } from "../../../bus/kube/connection.ts";
+import { kubeClient, loadKubeconfig, openConnection } from "denrei/kubernetes";
 import { eventRepositories } from "./eventrepository.ts";
 import { startPipecdPods } from "./pods.ts";
 

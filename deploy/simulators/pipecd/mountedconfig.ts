@@ -1,6 +1,6 @@
 /** Reads the ConfigMaps and Secrets that are mounted in PipeCD's pods. */
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import { ConfigMap, Secret } from "../../../bus/kube/kind.ts";
+import { ConfigMap, Secret } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 
 /** The text of a key of a ConfigMap; empty if the key is missing. */
 export const configText = async (

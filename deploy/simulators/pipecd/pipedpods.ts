@@ -1,11 +1,10 @@
 /** Simulates the piped in a pod: it reports its metadata and statistics, and watches events. */
 import { type CallOptions, type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import { configKeys, secretKeys } from "@denrei/functions/pipecd/names";
+import type { Deployment, Stored } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import { parse } from "yaml";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Deployment } from "../../../bus/kube/workloads.ts";
-import { configKeys, secretKeys } from "../../../functions/pipecd/names.ts";
 import { profileIn } from "./deploymentstate.ts";
 import { openEventWatcher } from "./eventwatcher.ts";
 import { PipedService as PipedServiceC } from "./generated/c/pipedservice_pb.ts";

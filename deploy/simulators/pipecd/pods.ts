@@ -2,11 +2,10 @@
  * Runs PipeCD's programs in this process for the pods that kwok reports as running. Pipeds report their metadata,
  * repositories, and statistics. Like real programs, servers and pipeds read their mounted configuration at start.
  */
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { Deployment } from "../../../bus/kube/workloads.ts";
-import { configKeys, labels, objectNames, secretKeys } from "../../../functions/pipecd/names.ts";
-import { isV1 } from "../../../functions/pipecd/profile.ts";
+import { configKeys, labels, objectNames, secretKeys } from "@denrei/functions/pipecd/names";
+import { isV1 } from "@denrei/functions/pipecd/profile";
+import { Deployment, type Stored } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import { startInformer } from "../kpack/informer.ts";
 import { type NewPod, startPodAdmission } from "./admission.ts";
 import type { ControlPlane } from "./controlplane.ts";

@@ -1,9 +1,8 @@
 /** Simulates the servers in PipeCD's pods: one control plane per namespace, with a process per pod template. */
+import { configKeys, objectNames, secretKeys } from "@denrei/functions/pipecd/names";
+import type { Deployment, Stored } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import { parse } from "yaml";
-import type { KubeClient } from "../../../bus/kube/client.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Deployment } from "../../../bus/kube/workloads.ts";
-import { configKeys, objectNames, secretKeys } from "../../../functions/pipecd/names.ts";
 import { type ControlPlane, openControlPlane } from "./controlplane.ts";
 import { profileIn } from "./deploymentstate.ts";
 import { configText, secretBytes } from "./mountedconfig.ts";

@@ -1,8 +1,5 @@
 /** Applies an Application's objects, and prunes those that the chart no longer renders. */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context, NewChild } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, type Kind, type KubeObject, type NewChild, type Stored } from "denrei";
 import { childKinds } from "../charts/kinds.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import type { Application } from "../kinds/application.ts";

@@ -1,7 +1,5 @@
 /** Errors for objects that the API server refuses, written for the Application's owner. Pure. */
-import { ApiError } from "../../../bus/kube/errors.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import { blockedByRefusal } from "../../../bus/worker/refusal.ts";
+import { ApiError, BlockedError, blockedByRefusal } from "denrei";
 import type { ChildObject } from "../charts/validate.ts";
 import { retryMillis } from "../retry.ts";
 

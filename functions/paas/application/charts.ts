@@ -1,7 +1,5 @@
 /** Selects the chart: the program in the worker's environment, else the site's chart, else the built-in one. */
-import { z } from "zod";
-import { digestOf } from "../../../bus/values/digest.ts";
-import { Recent } from "../../../bus/values/recent.ts";
+import { digestOf, Recent, z } from "denrei";
 import { builtinChart } from "../charts/builtin.ts";
 import { type Chart, ChartError } from "../charts/chart.ts";
 import { processChart } from "../charts/process.ts";

@@ -2,7 +2,7 @@
  * Readiness of objects of listed kinds, by the conventions that most controllers follow. Pure.
  * https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
  */
-import type { Stored } from "../../../bus/kube/object.ts";
+import type { Stored } from "denrei";
 import { childKinds } from "../charts/kinds.ts";
 import { kindOf } from "./inventory.ts";
 

@@ -1,6 +1,5 @@
 /** History of images. Pure. */
-
-import { timeText } from "../../../bus/kube/timetext.ts";
+import { timeText } from "denrei/kinds";
 import type { Application } from "../kinds/application.ts";
 
 type History = NonNullable<NonNullable<Application["status"]>["history"]>;

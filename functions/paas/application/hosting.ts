@@ -1,8 +1,5 @@
 /** Removes routes for hosts that an Application may not have, or no longer has. */
-import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { type Context, controllerOf, type Kind, refusalReasonOf, type Stored } from "denrei";
 import { childKinds } from "../charts/kinds.ts";
 import { refusedKind } from "../charts/refusedkinds.ts";
 import { annotationsToDrop, hasHostsOnlyInAnnotations, hostsOf, type Routed } from "../hosts/routes.ts";

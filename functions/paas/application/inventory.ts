@@ -2,8 +2,8 @@
  * The inventory of an Application: all objects that belong to it. It is written before the objects are created, so it is complete
  * even if the worker dies in between. Pure.
  */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { groupOf, type KubeObject, type ObjectMeta } from "../../../bus/kube/object.ts";
+import type { Kind, KubeObject, ObjectMeta } from "denrei";
+import { groupOf } from "denrei/kinds";
 import type { Application } from "../kinds/application.ts";
 
 /** An object in the inventory. */

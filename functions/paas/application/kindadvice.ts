@@ -1,8 +1,5 @@
 /** Advice for kinds that a site does not list, or lists under other names than the API server's. */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { apiVersionOf, kindText } from "../../../bus/kube/kind.ts";
-import { platformNamespace } from "../../../bus/process/namespace.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { apiVersionOf, type Context, type Kind, kindText, platformNamespace } from "denrei";
 import { ChartError, type UnlistedKindError } from "../charts/chart.ts";
 import { siteKeys, siteName } from "../site/config.ts";
 import { listingOf, rightsCommand } from "../site/kinds.ts";

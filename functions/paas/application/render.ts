@@ -1,7 +1,5 @@
 /** Renders an Application, and caches the result. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { digestOf } from "../../../bus/values/digest.ts";
-import { Recent } from "../../../bus/values/recent.ts";
+import { digestOf, Recent, type Stored } from "denrei";
 import { chartApplication } from "../charts/chart.ts";
 import { childKinds } from "../charts/kinds.ts";
 import { type ChildObject, checkedObjects } from "../charts/validate.ts";

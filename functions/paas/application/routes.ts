@@ -3,7 +3,7 @@
  * Gateway controller, or it has not processed the route yet. Pure.
  * https://gateway-api.sigs.k8s.io/reference/spec/#routeparentstatus
  */
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import type { KubeObject, Stored } from "denrei";
 import { HTTPRoute } from "../charts/kinds.ts";
 
 interface ParentRef {

@@ -1,13 +1,13 @@
 /** The status of an Application. Pure. */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
 import {
+  type ConditionUpdate,
   type Deployment,
   hasImage,
   type Rollout,
   rolloutOfAll,
+  type Stored,
   selectorText,
-} from "../../../bus/kube/rollout.ts";
+} from "denrei";
 import type { Application } from "../kinds/application.ts";
 import { annotations } from "../names.ts";
 import { type Unready, unreadyChild } from "./health.ts";

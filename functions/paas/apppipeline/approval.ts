@@ -3,8 +3,7 @@
  * that the reviewer saw, and the label approves the commit that was the last one when it was added. Both count only from users
  * who may write to the repository.
  */
-import type { PullRequest } from "../../../bus/github/pullrequest.ts";
-import type { TimelineEvent } from "../../../bus/github/timeline.ts";
+import type { PullRequest, TimelineEvent } from "denrei/github";
 import type { Preview } from "../kinds/apppipeline.ts";
 
 /** The approval of a fork's pull request. */

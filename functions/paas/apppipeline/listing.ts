@@ -1,13 +1,7 @@
 /** Lists open pull requests. Between requests to GitHub, and when it does not answer, the last answer is used. */
-
-import { withGitHub } from "../../../bus/github/blocked.ts";
-import type { PullRequest } from "../../../bus/github/pullrequest.ts";
-import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { timeText } from "../../../bus/kube/timetext.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type ConditionUpdate, type Context, type Stored } from "denrei";
+import { type GitHubRepositoryClient, type PullRequest, withGitHub } from "denrei/github";
+import { timeText } from "denrei/kinds";
 import { repositoryOf, repositoryOfPull } from "../github.ts";
 import { identified, knownAs, renamed, renameNote } from "../identity.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";

@@ -1,5 +1,5 @@
 /** Names and hosts of previews. Pure. */
-import { digestOf } from "../../../bus/values/digest.ts";
+import { digestOf } from "denrei";
 import { shorten } from "../shorten.ts";
 import type { HostPattern } from "../site/config.ts";
 

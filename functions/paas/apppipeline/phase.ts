@@ -1,5 +1,5 @@
 /** The phase of a preview, from the status of its objects. Pure. */
-import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
+import type { Condition, KubeObject } from "denrei";
 import type { Application } from "../kinds/application.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";

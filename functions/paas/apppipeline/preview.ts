@@ -1,5 +1,5 @@
 /** The status of a preview. Pure. */
-import type { Stored } from "../../../bus/kube/object.ts";
+import type { Stored } from "denrei";
 import type { Application } from "../kinds/application.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";

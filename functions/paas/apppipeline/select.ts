@@ -1,8 +1,7 @@
 /** Selects the pull requests that get a preview, from GitHub's list and earlier decisions. Pure. */
-
-import type { PullRequest } from "../../../bus/github/pullrequest.ts";
-import { timeText } from "../../../bus/kube/timetext.ts";
-import { matchesGlob } from "../../../bus/values/glob.ts";
+import type { PullRequest } from "denrei/github";
+import { timeText } from "denrei/kinds";
+import { matchesGlob } from "denrei/values";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
 import { type Approval, hasLabel } from "./approval.ts";

@@ -2,7 +2,7 @@
  * Slugs: branch names as DNS labels, for hosts and for names of databases and objects. Two previews of a pipeline never have the
  * same slug, and a preview keeps its slug as long as its pull request is open. Pure.
  */
-import { digestOf } from "../../../bus/values/digest.ts";
+import { digestOf } from "denrei";
 import type { Preview } from "../kinds/apppipeline.ts";
 import type { Candidate } from "./select.ts";
 

@@ -1,5 +1,5 @@
 /** Placeholders in an AppPipeline's template: `{{number}}`, `{{slug}}`, and so on. Pure. */
-import { ownValue } from "../../../bus/values/ownvalue.ts";
+import { ownValue } from "denrei/values";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { Candidate } from "./select.ts";
 import { slugOf } from "./slug.ts";

@@ -1,9 +1,5 @@
 /** Watches for functions that access GitHub for an AppPipeline: its token, and the site's settings. */
-import { type Kind, Secret } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Cause } from "../../../bus/queue/request.ts";
-import { keyText } from "../../../bus/subjects.ts";
-import type { Watch } from "../../../bus/worker/function.ts";
+import { type Cause, type Kind, keyText, Secret, type Stored, type Watch } from "denrei";
 import { Installation } from "../../ghapp/apitoken.ts";
 import { repositoryKeys } from "../identity.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";

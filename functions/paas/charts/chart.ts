@@ -1,5 +1,5 @@
 /** Charts: they render the objects of an Application. */
-import type { Stored } from "../../../bus/kube/object.ts";
+import type { Stored } from "denrei";
 import type { Application } from "../kinds/application.ts";
 import { annotations } from "../names.ts";
 import type { SiteConfig } from "./site.ts";

@@ -1,6 +1,6 @@
 /** Kinds that charts can make. The bridge's watches and the workers' rights follow from this list. */
-import { ConfigMap, externalKind, type Kind } from "../../../bus/kube/kind.ts";
-import { Deployment, Service } from "../../../bus/kube/workloads.ts";
+import { ConfigMap, externalKind, type Kind, Service } from "denrei";
+import { Deployment } from "denrei/kinds";
 
 export const Ingress = externalKind({
   group: "networking.k8s.io",

@@ -2,8 +2,8 @@
  * Kinds that no chart may make, even if a site lists them. A chart's effects must stay in the namespace of its Application:
  * users write Applications, and charts render their values.
  */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { ownValue } from "../../../bus/values/ownvalue.ts";
+import type { Kind } from "denrei";
+import { ownValue } from "denrei/values";
 
 const rights = "it grants rights";
 const ours = "the platform's own functions act on it";

@@ -1,5 +1,5 @@
 /** Settings for all Applications of a site: routes, and defaults of pods. */
-import { z } from "zod";
+import { z } from "denrei";
 import { resources } from "../kinds/fields.ts";
 
 const name = z.string().min(1).max(253);

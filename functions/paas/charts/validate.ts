@@ -1,6 +1,6 @@
 /** Validates what a chart rendered, before the API server sees it. */
-import { apiVersionOf, type Kind, kindText } from "../../../bus/kube/kind.ts";
-import { groupOf, isPathSegment } from "../../../bus/kube/object.ts";
+import { apiVersionOf, type Kind, kindText } from "denrei";
+import { groupOf, isPathSegment } from "denrei/kinds";
 import { ChartError, UnlistedKindError } from "./chart.ts";
 import { isRecord, type Json, type JsonObject, plain } from "./json.ts";
 import { childKinds } from "./kinds.ts";

@@ -3,9 +3,7 @@
  * only its creation by the API server counts: when two Applications claim a host at once, one is refused. Earlier reads only
  * decide which Application yields.
  */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, type Stored } from "denrei";
 import { Application } from "../kinds/application.ts";
 import { HostClaim } from "../kinds/hostclaim.ts";
 import { retryMillis } from "../retry.ts";

@@ -1,7 +1,5 @@
 /** The hosts of an Application, and the watches that enqueue it when a host is released. Pure. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Find } from "../../../bus/objects/indexes.ts";
-import type { PolicyRule, Watch } from "../../../bus/worker/function.ts";
+import type { Find, PolicyRule, Stored, Watch } from "denrei";
 import { HTTPRoute, Ingress } from "../charts/kinds.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import type { Application } from "../kinds/application.ts";

@@ -1,6 +1,6 @@
 /** Host names: canonical form, wildcards, and names of claims. Pure. */
 import { domainToASCII } from "node:url";
-import { digestOf } from "../../../bus/values/digest.ts";
+import { digestOf } from "denrei";
 import { hostPattern } from "../kinds/hostpattern.ts";
 
 /** All hosts: the host of a route that names none. */

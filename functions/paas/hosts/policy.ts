@@ -1,7 +1,5 @@
 /** Rules for hosts: permissions of the site, and precedence among Applications that share a host. Pure. */
-import { z } from "zod";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { platformNamespace } from "../../../bus/process/namespace.ts";
+import { platformNamespace, type Stored, z } from "denrei";
 import type { Application } from "../kinds/application.ts";
 import { labels, siteName } from "../names.ts";
 import { canonicalHost, coversHost, isHost, isWildcard } from "./names.ts";

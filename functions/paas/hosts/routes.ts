@@ -2,7 +2,7 @@
  * The hosts of objects, those that a chart renders and routes of other systems. Hosts are in fields of Ingress and HTTPRoute, and
  * in annotations of any object. Pure.
  */
-import type { ObjectMeta } from "../../../bus/kube/object.ts";
+import type { ObjectMeta } from "denrei";
 import type { ChildObject } from "../charts/validate.ts";
 import { anyHost, canonicalHost } from "./names.ts";
 

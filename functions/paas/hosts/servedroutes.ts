@@ -1,8 +1,6 @@
 /** Routes of other systems in the cluster. They have no claims, but own their hosts all the same. */
-import { isNotFound } from "../../../bus/kube/errors.ts";
-import { externalKind } from "../../../bus/kube/kind.ts";
-import { controllerOf, groupOf, type Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { type Context, controllerOf, externalKind, isNotFound, type Stored } from "denrei";
+import { groupOf } from "denrei/kinds";
 import { HTTPRoute, Ingress } from "../charts/kinds.ts";
 import { Application } from "../kinds/application.ts";
 import { anyHost } from "./names.ts";

@@ -1,7 +1,5 @@
 /** Application: a workload, and the hosts that route to it. */
-import { z } from "zod";
-import { listMap } from "../../../bus/kube/crd.ts";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, listMap, type ObjectOf, z } from "denrei/kinds";
 import { group, version } from "../names.ts";
 import {
   age,

@@ -1,6 +1,5 @@
 /** AppPipeline: a preview for each open pull request of a repository. */
-import { z } from "zod";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, type ObjectOf, z } from "denrei/kinds";
 import { group, version } from "../names.ts";
 import { runtime } from "./application.ts";
 import {

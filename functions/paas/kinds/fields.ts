@@ -1,9 +1,5 @@
 /** Fields that several kinds share. */
-import { z } from "zod";
-import { cel, listMap } from "../../../bus/kube/crd.ts";
-import { objectName, quantity } from "../../../bus/kube/fields.ts";
-
-export { age, conditions, objectName, observedGeneration, ready, time } from "../../../bus/kube/fields.ts";
+import { cel, listMap, objectName, quantity, z } from "denrei/kinds";
 
 /** Names of objects become values of labels, and parts of other names. */
 export const shortName = cel({
@@ -174,3 +170,5 @@ export const revision = z
   .describe(
     "Which commit of a pull request to build: its last commit (Head), or the result of merging it now (Merge). Default: Merge.",
   );
+
+export { age, conditions, objectName, observedGeneration, ready, time } from "denrei/kinds";

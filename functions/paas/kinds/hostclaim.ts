@@ -1,6 +1,5 @@
 /** HostClaim: records which Application owns a host. */
-import { z } from "zod";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, type ObjectOf, z } from "denrei/kinds";
 import { group, version } from "../names.ts";
 import { age } from "./fields.ts";
 

@@ -1,6 +1,5 @@
 /** kpack's kinds, with the fields that are used: https://github.com/buildpacks-community/kpack/tree/v0.17.2/docs */
-import { externalKind } from "../../../bus/kube/kind.ts";
-import type { KubeObject } from "../../../bus/kube/object.ts";
+import { externalKind, type KubeObject } from "denrei/kinds";
 
 const group = "kpack.io";
 const version = "v1alpha2";

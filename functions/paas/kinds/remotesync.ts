@@ -1,6 +1,5 @@
 /** RemoteSync: keeps an Application's image built from a branch, a pull request, or a commit. */
-import { z } from "zod";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, type ObjectOf, z } from "denrei/kinds";
 import { group, version } from "../names.ts";
 import {
   age,

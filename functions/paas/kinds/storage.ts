@@ -1,6 +1,5 @@
 /** Volume kinds, with the fields that caches of builds need: https://kubernetes.io/docs/concepts/storage/persistent-volumes/ */
-import { externalKind } from "../../../bus/kube/kind.ts";
-import type { KubeObject } from "../../../bus/kube/object.ts";
+import { externalKind, type KubeObject } from "denrei";
 
 export type PersistentVolumeClaim = KubeObject<
   {

@@ -2,8 +2,7 @@
  * The ServiceAccount that builds run as. Other controllers add Secrets to it too (OpenShift does), so an annotation records which
  * of them are the RemoteSync's, and the others stay. Pure.
  */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { ServiceAccount } from "../../../bus/kube/workloads.ts";
+import type { ServiceAccount, Stored } from "denrei";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
 

@@ -1,10 +1,12 @@
 /** Applies the build ServiceAccount and kpack's Image. */
-import { matchesDesired } from "../../../bus/kube/matchesdesired.ts";
-
-import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
-import { ServiceAccount } from "../../../bus/kube/workloads.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import {
+  BlockedError,
+  type Context,
+  controllerOf,
+  matchesDesired,
+  ServiceAccount,
+  type Stored,
+} from "denrei";
 import { credentialsOf } from "../credentials.ts";
 import { expectAllowed, githubUrlOf } from "../github.ts";
 import { Image } from "../kinds/kpack.ts";

@@ -1,7 +1,5 @@
 /** Second step of a RemoteSync: has kpack build an image of the revision. */
-import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, controllerOf, type Stored } from "denrei";
 import { Build, Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import type { Config } from "../site/config.ts";

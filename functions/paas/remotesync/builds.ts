@@ -2,7 +2,7 @@
  * The state of a revision's Builds. An Image's status may be about another Build than the desired one for a while, so Builds are
  * identified by owner, revision, and number. Pure.
  */
-import type { Stored } from "../../../bus/kube/object.ts";
+import type { Stored } from "denrei";
 import type { Build, Image, KpackCondition } from "../kinds/kpack.ts";
 import { kpack } from "../names.ts";
 

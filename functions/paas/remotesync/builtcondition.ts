@@ -1,6 +1,5 @@
 /** The condition `Built` of a RemoteSync, from the Builds of its revision. Pure. */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
+import type { ConditionUpdate, Stored } from "denrei";
 import type { Build, Image } from "../kinds/kpack.ts";
 import { kpack } from "../names.ts";
 import {

@@ -1,8 +1,5 @@
 /** Checks whether a cache volume can grow. kpack's webhook accepts any size, and its controller then fails permanently. */
-import { isForbidden } from "../../../bus/kube/errors.ts";
-import { amountOf } from "../../../bus/kube/matchesdesired.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { amountOf, type Context, isForbidden, type Stored } from "denrei";
 import { Image } from "../kinds/kpack.ts";
 import { PersistentVolumeClaim, StorageClass } from "../kinds/storage.ts";
 

@@ -1,6 +1,5 @@
 /** Decides when to ask GitHub. Changes of builds and Applications do not require it. Pure. */
-import type { Condition, Stored } from "../../../bus/kube/object.ts";
-import type { Cause } from "../../../bus/queue/request.ts";
+import type { Cause, Condition, Stored } from "denrei";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
 import { sourceText } from "./source.ts";

@@ -1,8 +1,6 @@
 /** Handles failed Builds: records the failure, and retries Builds that failed for reasons other than the code. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { timeText } from "../../../bus/kube/timetext.ts";
-import { redactorOf } from "../../../bus/values/redact.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { type Context, redactorOf, type Stored } from "denrei";
+import { timeText } from "denrei/kinds";
 import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { kpack } from "../names.ts";

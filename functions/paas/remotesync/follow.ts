@@ -1,7 +1,5 @@
 /** First step of a RemoteSync: resolves the desired commit. Asks GitHub only when the commit may have changed. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, type Stored } from "denrei";
 import { repositoryOf } from "../github.ts";
 import { identified, knownAs, renamed, renameNote } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";

@@ -1,5 +1,5 @@
 /** Writes that kpack's webhooks may refuse. */
-import { blockedByRefusal } from "../../../bus/worker/refusal.ts";
+import { blockedByRefusal } from "denrei";
 import { retryMillis } from "../retry.ts";
 
 /** Retry intervals for reasons that no event ends. Milliseconds. */

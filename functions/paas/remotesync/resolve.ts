@@ -1,6 +1,5 @@
 /** Resolves the commit of a source with GitHub. */
-import { withGitHub } from "../../../bus/github/blocked.ts";
-import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
+import { type GitHubRepositoryClient, withGitHub } from "denrei/github";
 import { repositoryOfPull } from "../github.ts";
 import type { Source } from "./source.ts";
 

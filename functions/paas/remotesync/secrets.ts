@@ -1,8 +1,5 @@
 /** Checks the credentials of a build: kpack permanently gives up on a build that lacks one. */
-import { isForbidden } from "../../../bus/kube/errors.ts";
-import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { type Context, isForbidden, Secret, type SecretObject, type Stored } from "denrei";
 import { credentialsOf, type Use, valueIn } from "../credentials.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { secretNamesOf } from "./account.ts";

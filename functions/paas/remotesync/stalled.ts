@@ -1,6 +1,5 @@
 /** Detects an Image that kpack does not act on: its controller fails each time, or does not run. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { isObserved } from "./builds.ts";

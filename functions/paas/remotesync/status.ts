@@ -1,6 +1,5 @@
 /** The status of a RemoteSync: a condition for each step, and a summary. Pure. */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { BlockedError } from "../../../bus/worker/errors.ts";
+import type { BlockedError, ConditionUpdate } from "denrei";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 
 type Status = NonNullable<RemoteSync["status"]>;

@@ -1,6 +1,5 @@
 /** Reports of deleted previews: how long refused ones are retried, and when the record is dropped. Pure. */
-
-import { timeText } from "../../../bus/kube/timetext.ts";
+import { timeText } from "denrei/kinds";
 import type { Piece, Subject } from "./piece.ts";
 import { closingPieces } from "./pieces.ts";
 import type { Notes } from "./record.ts";

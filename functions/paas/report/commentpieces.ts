@@ -1,5 +1,5 @@
 /** Maintains the comment on a pull request: one comment, edited in place. */
-import { digestOf } from "../../../bus/values/digest.ts";
+import { digestOf } from "denrei";
 import { former, markerOf } from "./names.ts";
 import { isOwn, type Piece, type SendContext, unlessGone } from "./piece.ts";
 import type { Notes, Report } from "./record.ts";

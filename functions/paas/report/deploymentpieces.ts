@@ -1,5 +1,5 @@
 /** Reports deployments. Each preview has its own environment. */
-import { digestOf } from "../../../bus/values/digest.ts";
+import { digestOf } from "denrei";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
 import { isOwn, type Piece, type SendContext, type Subject, unlessGone } from "./piece.ts";

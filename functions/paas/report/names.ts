@@ -1,10 +1,5 @@
 /** Names on GitHub. They are unique among all previews that report to a repository. */
-import { isForbidden } from "../../../bus/kube/errors.ts";
-import { Namespace } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { digestOf } from "../../../bus/values/digest.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, digestOf, isForbidden, Namespace, type Stored } from "denrei";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { retryMillis } from "../retry.ts";
 

@@ -1,13 +1,13 @@
 /** A piece of a report. It is sent when its content has changed, and then recorded. */
+import type { Stored } from "denrei";
 import {
   GitHubError,
   GitHubRateLimitedError,
   GitHubRefusedError,
+  type GitHubRepositoryClient,
   GitHubUnreachableError,
-} from "../../../bus/github/errors.ts";
-import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { timeText } from "../../../bus/kube/timetext.ts";
+} from "denrei/github";
+import { timeText } from "denrei/kinds";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { Notes } from "./record.ts";
 

@@ -1,8 +1,6 @@
 /** Sends the pieces of a report to GitHub. */
-import { blockedBy, withGitHub } from "../../../bus/github/blocked.ts";
-import { GitHubError } from "../../../bus/github/errors.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context } from "denrei";
+import { blockedBy, GitHubError, withGitHub } from "denrei/github";
 import { repositoryOf } from "../github.ts";
 import { identified, knownAs, type NamedRepository } from "../identity.ts";
 import { retryMillis } from "../retry.ts";

@@ -3,8 +3,8 @@
  * protection rules name, then combines all of them, and each preview also has its own. Pure.
  */
 
-import type { CommitStatus } from "../../../bus/github/reports.ts";
-import { digestOf } from "../../../bus/values/digest.ts";
+import { digestOf } from "denrei";
+import type { CommitStatus } from "denrei/github";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
 import type { Notes } from "./record.ts";

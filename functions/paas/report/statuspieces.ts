@@ -1,5 +1,5 @@
 /** Reports commit statuses. */
-import type { CommitStatus } from "../../../bus/github/reports.ts";
+import type { CommitStatus } from "denrei/github";
 import { former } from "./names.ts";
 import { type Piece, type Subject, unlessGone } from "./piece.ts";
 import type { Notes } from "./record.ts";

@@ -1,7 +1,7 @@
 /** Texts of reports to GitHub. Pure. */
 
-import type { CommitStatus, DeploymentStatus } from "../../../bus/github/reports.ts";
-import { redacted } from "../../../bus/values/redact.ts";
+import { redacted } from "denrei";
+import type { CommitStatus, DeploymentStatus } from "denrei/github";
 import { defaultApprovalLabel } from "../apppipeline/select.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { markerOf } from "./names.ts";

@@ -2,8 +2,8 @@
  * Settings of a platform installation for all applications, in the ConfigMap `modoki` of the platform's namespace. All are
  * optional, and a change needs no restart.
  */
+import { z } from "denrei";
 import { parse } from "yaml";
-import { z } from "zod";
 import { siteSchema } from "../charts/site.ts";
 import { hostsSchema } from "../hosts/policy.ts";
 import { builder } from "../kinds/fields.ts";

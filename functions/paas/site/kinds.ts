@@ -1,8 +1,6 @@
 /** Kinds that a site lists, so that charts can make them without a new version of the platform. */
+import { externalKind, type Kind, kindText, type ListedKinds, z } from "denrei";
 import { parse } from "yaml";
-import { z } from "zod";
-import { externalKind, type Kind, kindText } from "../../../bus/kube/kind.ts";
-import type { ListedKinds } from "../../../bus/kube/listedkinds.ts";
 import { childKinds } from "../charts/kinds.ts";
 import { refusedKind } from "../charts/refusedkinds.ts";
 import { siteKeys, siteName } from "../names.ts";

@@ -1,10 +1,15 @@
 /** Reads the site's settings and chart, and reads them again after a change of the ConfigMap. */
-import { ConfigMap, type ConfigMapObject } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { platformNamespace } from "../../../bus/process/namespace.ts";
-import { Recent } from "../../../bus/values/recent.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context, Watch } from "../../../bus/worker/function.ts";
+import {
+  BlockedError,
+  ConfigMap,
+  type ConfigMapObject,
+  type Context,
+  type KubeObject,
+  platformNamespace,
+  Recent,
+  type Stored,
+  type Watch,
+} from "denrei";
 import { retryMillis } from "../retry.ts";
 import { type Config, parseConfig, SiteConfigError, siteKeys, siteName } from "./config.ts";
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { Recent } from "../../../bus/values/recent.ts";
+import { Recent } from "denrei";
 import { openSession, type Session } from "./session.ts";
 
 /** Address and TLS settings of a server. */

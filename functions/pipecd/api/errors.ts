@@ -1,8 +1,6 @@
 /** Errors of calls to a control plane. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { isDistrust } from "../../../bus/kube/errors.ts";
-import type { Condition } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
+import { BlockedError, type Condition, isDistrust } from "denrei";
 import { type Bounds, growingInterval, minute } from "../intervals.ts";
 import { broken } from "./connections.ts";
 

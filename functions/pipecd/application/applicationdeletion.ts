@@ -1,6 +1,5 @@
 /** Finalizes an Application: deletes it in PipeCD. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context, Result } from "../../../bus/worker/function.ts";
+import type { Context, Result, Stored } from "denrei";
 import { Application } from "../kinds.ts";
 import { deregister } from "../server/deregistration.ts";
 import { openServer } from "../server/openserver.ts";

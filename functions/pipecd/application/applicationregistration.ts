@@ -4,9 +4,7 @@
  * the former application is deleted when the status has the new one.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, type Stored } from "denrei";
 import type { ApplicationRecord, DeployTargets } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { retryMillis } from "../intervals.ts";

@@ -1,5 +1,5 @@
 /** Deployment by an agent of PipeCD v1, which uses plugins instead of a kind and a provider. */
-import { BlockedError } from "../../../bus/worker/errors.ts";
+import { BlockedError } from "denrei";
 import type { ApplicationKindName } from "../api/model.ts";
 import { retryMillis } from "../intervals.ts";
 import { applicationKindOf } from "../kinds/application.ts";

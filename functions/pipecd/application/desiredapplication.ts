@@ -1,6 +1,5 @@
 /** The desired registration of an application in PipeCD. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
 import { since } from "../api/errors.ts";
 import type { ApplicationKindName } from "../api/model.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";

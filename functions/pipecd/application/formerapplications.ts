@@ -1,6 +1,5 @@
 /** Replaced applications in PipeCD. The status lists them until PipeCD has deleted them. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
 import { unlessNotFound } from "../api/errors.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";

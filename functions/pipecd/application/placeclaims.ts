@@ -4,8 +4,7 @@
  * again: of two that start at the same time, at least one sees the other. Applications that swap places would wait for each
  * other forever, so the oldest of them gives up its place.
  */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
 import { Application } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
 import { WaitingError, waitPollMillis } from "../server/dependent.ts";

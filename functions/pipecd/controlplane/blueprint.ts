@@ -1,5 +1,5 @@
 /** Validates a control plane and renders the blueprint of its components. */
-import { BlockedError } from "../../../bus/worker/errors.ts";
+import { BlockedError } from "denrei";
 import { ConfigError, controlPlaneConfig } from "../config.ts";
 import { envoyConfig } from "../gateway/envoy.ts";
 import { retryMillis } from "../intervals.ts";

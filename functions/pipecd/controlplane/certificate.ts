@@ -1,9 +1,6 @@
 /** The certificate of `spec.tls`: the server exits if it cannot load it, and the gateway if it cannot load the authority. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { SecretObject } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, type SecretObject, type Stored } from "denrei";
 import { retryMillis } from "../intervals.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, secretWith } from "../kubernetes/secrets.ts";

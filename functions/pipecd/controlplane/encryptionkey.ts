@@ -3,10 +3,7 @@
  * datastore's content is encrypted with it.
  */
 import { randomBytes } from "node:crypto";
-import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, Secret, type SecretObject, type Stored } from "denrei";
 import { retryMillis } from "../intervals.ts";
 import { accessDenied, bytesIn, findSecret } from "../kubernetes/secrets.ts";
 import { objectNames, secretKeys } from "../names.ts";

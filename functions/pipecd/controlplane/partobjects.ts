@@ -1,5 +1,6 @@
 /** A component of the control plane: a Deployment and a Service. Pure. */
-import { Deployment, Service } from "../../../bus/kube/workloads.ts";
+import { Service } from "denrei";
+import { Deployment } from "denrei/kinds";
 import type { ControlPlane } from "../kinds.ts";
 import type { Child } from "../kubernetes/children.ts";
 import { type Mount, volumeMountsOf, volumesOf } from "../kubernetes/volumes.ts";

@@ -1,7 +1,6 @@
 /** Finalizes a control plane, which keeps running until no object depends on it. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { Deployment } from "../../../bus/kube/workloads.ts";
-import type { Context, Result } from "../../../bus/worker/function.ts";
+import type { Context, Result, Stored } from "denrei";
+import { Deployment } from "denrei/kinds";
 import { Application, ControlPlane, Environment, Piped } from "../kinds.ts";
 import { isNamespaceTerminating, waitForUsers } from "../kubernetes/finalizers.ts";
 import { partName } from "./partobjects.ts";

@@ -1,5 +1,5 @@
 /** Finds the control plane that an object depends on. */
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import type { KubeObject, Stored } from "denrei";
 import type { ControlPlane } from "../kinds.ts";
 
 /** An object that depends on a control plane. */

@@ -1,6 +1,5 @@
 /** ConfigMaps of a control plane, and the Service of its gateway. Pure. */
-import { ConfigMap } from "../../../bus/kube/kind.ts";
-import { Service } from "../../../bus/kube/workloads.ts";
+import { ConfigMap, Service } from "denrei";
 import type { ControlPlane } from "../kinds.ts";
 import type { Child } from "../kubernetes/children.ts";
 import { configKeys, labels, objectNames } from "../names.ts";

@@ -1,8 +1,6 @@
 /** Status and conditions of a control plane. Pure. */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { rolloutOf } from "../../../bus/kube/rollout.ts";
-import type { Deployment } from "../../../bus/kube/workloads.ts";
+import { type ConditionUpdate, rolloutOf, type Stored } from "denrei";
+import type { Deployment } from "denrei/kinds";
 import { ignoredLogins } from "../config.ts";
 import type { ControlPlane } from "../kinds.ts";
 import type { Profile } from "../profile.ts";

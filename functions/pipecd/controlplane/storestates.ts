@@ -1,10 +1,13 @@
 /** Whether datastore and filestore of a control plane are ready. */
-
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { Service } from "../../../bus/kube/workloads.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import {
+  type Condition,
+  type ConditionUpdate,
+  type Context,
+  type Kind,
+  type KubeObject,
+  Service,
+  type Stored,
+} from "denrei";
 import { type ControlPlane, Minio, Mongo, Mysql } from "../kinds.ts";
 import { datastoreOf, filestoreOf, type StoreKind, type StoreName } from "../stores/usedstores.ts";
 

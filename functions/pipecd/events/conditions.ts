@@ -1,5 +1,5 @@
 /** Conditions of an EventRegistration. Pure. */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { ConditionUpdate } from "denrei";
 import { ready } from "../server/dependent.ts";
 import type { Registered } from "./decision.ts";
 

@@ -2,7 +2,7 @@
  * Decides whether to register an event for a value, from the events that PipeCD lists. PipeCD enforces no uniqueness, so an event is
  * registered only if the newest event with the key has other data. Pure.
  */
-import { digestOf } from "../../../bus/values/digest.ts";
+import { digestOf } from "denrei";
 import type { EventKey, EventRecord } from "../api/events.ts";
 import type { EventRegistration } from "../kinds.ts";
 

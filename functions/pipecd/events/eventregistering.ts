@@ -2,10 +2,7 @@
  * Registers an event for each new value. The status announces each call, so a worker that takes over after a crash looks for its
  * result. Before each call, the function reads the newest event with the key from PipeCD.
  */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context, Result } from "../../../bus/worker/function.ts";
+import { BlockedError, type ConditionUpdate, type Context, type Result, type Stored } from "denrei";
 import type { Events, EventWrites } from "../api/events.ts";
 import { retryMillis, syncMillis } from "../intervals.ts";
 import { type ControlPlane, EventRegistration } from "../kinds.ts";

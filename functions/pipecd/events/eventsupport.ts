@@ -1,6 +1,5 @@
 /** Versions of PipeCD that support the events that Denrei registers. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
+import { BlockedError, type Stored } from "denrei";
 import { retryMillis } from "../intervals.ts";
 import type { ControlPlane, EventRegistration } from "../kinds.ts";
 import { firstWithAPIKeys, hasReached } from "../profile.ts";

@@ -1,6 +1,5 @@
 /** The value of an EventRegistration's source. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
 import { RemoteSync } from "../../paas/kinds/remotesync.ts";
 import type { EventRegistration } from "../kinds.ts";
 

@@ -1,7 +1,5 @@
 /** Application: a folder of a repository that PipeCD deploys. */
-import { z } from "zod";
-import { cel } from "../../../bus/kube/crd.ts";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { cel, defineKind, type ObjectOf, z } from "denrei/kinds";
 import { category, group, version } from "../names.ts";
 import {
   age,

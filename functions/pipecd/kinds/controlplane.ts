@@ -1,6 +1,5 @@
 /** ControlPlane: gateway, server, cache, and ops of PipeCD. */
-import { z } from "zod";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, type ObjectOf, z } from "denrei/kinds";
 import { version as apiVersion, category, group } from "../names.ts";
 import { controlPlaneConfig } from "./controlplaneconfig.ts";
 import {

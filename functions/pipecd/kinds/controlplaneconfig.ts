@@ -1,6 +1,5 @@
 /** `spec.config` of a ControlPlane. Unions have one optional field per variant. */
-import { z } from "zod";
-import { cel } from "../../../bus/kube/crd.ts";
+import { cel, z } from "denrei/kinds";
 import { atMostOne, duration, maxEntries, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 
 const usernameFile = text.optional().describe("Path of a file with the user name.");

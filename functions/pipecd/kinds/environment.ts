@@ -1,6 +1,5 @@
 /** Environment: groups Applications in PipeCD. */
-import { z } from "zod";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, type ObjectOf, z } from "denrei/kinds";
 import { category, group, version } from "../names.ts";
 import {
   age,

@@ -1,6 +1,5 @@
 /** EventRegistration: registers an event with PipeCD for each new value, which event watchers of agents handle. */
-import { z } from "zod";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, type ObjectOf, z } from "denrei/kinds";
 import { category, group, version } from "../names.ts";
 import {
   age,

@@ -1,11 +1,7 @@
 /** Fields shared by several kinds. */
-import { z } from "zod";
-import { cel } from "../../../bus/kube/crd.ts";
-import { objectName, quantity, time } from "../../../bus/kube/fields.ts";
+import { cel, objectName, quantity, time, z } from "denrei/kinds";
 import { secretKeys } from "../names.ts";
 import { nanosIn } from "./goduration.ts";
-
-export { age, conditions, objectName, observedGeneration, ready, time } from "../../../bus/kube/fields.ts";
 
 /** Status fields that determine when the next sync with PipeCD is due. */
 export const synced = {
@@ -165,3 +161,5 @@ export const insecure = z
   .boolean()
   .optional()
   .describe("Whether to connect to the control plane without TLS. Default: false.");
+
+export { age, conditions, objectName, observedGeneration, ready, time } from "denrei/kinds";

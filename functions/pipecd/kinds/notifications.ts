@@ -1,5 +1,5 @@
 /** Notifications of a Piped: routes and receivers. */
-import { z } from "zod";
+import { z } from "denrei/kinds";
 import { exactlyOne, maxEntries, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 
 const later = "Since PipeCD v0.37.1.";

@@ -1,6 +1,5 @@
 /** Piped: the agent of PipeCD. */
-import { z } from "zod";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, type ObjectOf, z } from "denrei/kinds";
 import { version as apiVersion, category, group } from "../names.ts";
 import {
   age,

@@ -1,5 +1,5 @@
 /** `spec.config` of a Piped. Unions have one optional field per variant. */
-import { z } from "zod";
+import { z } from "denrei/kinds";
 import { duration, exactlyOne, maxEntries, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 import { notifications } from "./notifications.ts";
 import { analysisProvider, cloudProvider } from "./providers.ts";

@@ -1,6 +1,5 @@
 /** Plugins of a Piped with an agent of PipeCD v1, and their deploy targets. */
-import { z } from "zod";
-import { cel, listMap } from "../../../bus/kube/crd.ts";
+import { cel, listMap, z } from "denrei/kinds";
 import { exactlyOne, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 import { analysisProvider, kubernetesFields } from "./providers.ts";
 

@@ -1,5 +1,5 @@
 /** Providers of a Piped: platforms to deploy to, and sources of metrics. */
-import { z } from "zod";
+import { z } from "denrei/kinds";
 import { duration, exactlyOne, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 
 const later = "Since PipeCD v0.37.1.";

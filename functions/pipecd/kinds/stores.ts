@@ -1,6 +1,5 @@
 /** Minio, Mongo, and Mysql: stores of a control plane, for trials. */
-import { z } from "zod";
-import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
+import { defineKind, type ObjectOf, z } from "denrei/kinds";
 import { version as apiVersion, category, group, secretKeys } from "../names.ts";
 import {
   age,

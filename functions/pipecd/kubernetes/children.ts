@@ -1,10 +1,16 @@
 /** Applies child objects. */
 import { isDeepStrictEqual } from "node:util";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import { controllerOf, type KubeObject, type ObjectMeta, type Stored } from "../../../bus/kube/object.ts";
-import { Service } from "../../../bus/kube/workloads.ts";
-import type { Context, NewChild } from "../../../bus/worker/function.ts";
-import { blockedByRefusal } from "../../../bus/worker/refusal.ts";
+import {
+  blockedByRefusal,
+  type Context,
+  controllerOf,
+  type Kind,
+  type KubeObject,
+  type NewChild,
+  type ObjectMeta,
+  Service,
+  type Stored,
+} from "denrei";
 import { retryMillis } from "../intervals.ts";
 
 /** A desired child object. */

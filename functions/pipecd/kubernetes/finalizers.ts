@@ -1,7 +1,5 @@
 /** Shared by finalizers: detects a terminating namespace, and delays a deletion while other objects use the object. */
-import { type Kind, Namespace } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import type { Context, Result } from "../../../bus/worker/function.ts";
+import { type Context, type Kind, type KubeObject, Namespace, type Result, type Stored } from "denrei";
 import { minute } from "../intervals.ts";
 import { neededBy } from "./usersmessage.ts";
 

@@ -1,11 +1,14 @@
 /** Reads Secrets from the API server, because the bus has only their metadata. */
-import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { digestOf } from "../../../bus/values/digest.ts";
-import { ownValue } from "../../../bus/values/ownvalue.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
-import { blockedBySecretAccess } from "../../../bus/worker/refusal.ts";
+import {
+  BlockedError,
+  blockedBySecretAccess,
+  type Context,
+  digestOf,
+  Secret,
+  type SecretObject,
+  type Stored,
+} from "denrei";
+import { ownValue } from "denrei/values";
 import { retryMillis } from "../intervals.ts";
 
 /** A Secret of the reconciled object's namespace. Throws a `BlockedError` if the namespace is not opted in. */

@@ -1,5 +1,5 @@
 /** The condition message that lists the users of a deleted object, and its parser. Pure. */
-import type { KubeObject } from "../../../bus/kube/object.ts";
+import type { KubeObject } from "denrei/kinds";
 
 const beginning = "deletion waits for its users: ";
 

@@ -1,7 +1,5 @@
 /** Volumes of pods, and a digest of their content, which pods read only at startup. */
-import { ConfigMap } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { ConfigMap, type Context, type Stored } from "denrei";
 import { contentDigest, findSecret, secretWith } from "./secrets.ts";
 import { within } from "./watches.ts";
 

@@ -1,7 +1,5 @@
 /** Watches that enqueue dependent objects of the same namespace. */
-import { ConfigMap, type Kind, Namespace, Secret } from "../../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import type { Watch } from "../../../bus/worker/function.ts";
+import { ConfigMap, type Kind, type KubeObject, Namespace, Secret, type Stored, type Watch } from "denrei";
 
 /** Index of objects by their namespace. */
 export const namespaceIndex = {

@@ -1,7 +1,5 @@
 /** The desired registration and configuration of a piped. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, type Stored } from "denrei";
 import { ConfigError, pipedConfig } from "../config.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";
 import { retryMillis } from "../intervals.ts";

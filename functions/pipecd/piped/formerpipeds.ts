@@ -1,6 +1,5 @@
 /** Replaced pipeds in PipeCD. The status lists them until PipeCD has disabled them. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
 import type { PipecdClient } from "../api/services.ts";
 import { isReady } from "../controlplane/planelookup.ts";
 import { type ControlPlane, Piped } from "../kinds.ts";

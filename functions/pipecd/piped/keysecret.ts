@@ -1,9 +1,6 @@
 /** The Secret with a piped's key and id. PipeCD returns a key only once, so one write stores both. */
 import { randomBytes } from "node:crypto";
-import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
-import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, controllerOf, Secret, type SecretObject, type Stored } from "denrei";
 import type { PipedRecord } from "../api/model.ts";
 import { retryMillis } from "../intervals.ts";
 import type { Piped } from "../kinds.ts";

@@ -1,11 +1,16 @@
 /** Finalizes a Piped: stops its pod, disables it in PipeCD, and deletes its cluster-scoped objects. */
-import { isMarkedBy } from "../../../bus/kube/clusterchild.ts";
-import { isForbidden } from "../../../bus/kube/errors.ts";
-import { Secret } from "../../../bus/kube/kind.ts";
-import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
-import { ClusterRole, ClusterRoleBinding } from "../../../bus/kube/rbac.ts";
-import { Deployment } from "../../../bus/kube/workloads.ts";
-import type { Context, Result } from "../../../bus/worker/function.ts";
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  type Context,
+  controllerOf,
+  isForbidden,
+  isMarkedBy,
+  type Result,
+  Secret,
+  type Stored,
+} from "denrei";
+import { Deployment } from "denrei/kinds";
 import { unlessNotFound } from "../api/errors.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { Application, Piped } from "../kinds.ts";

@@ -1,7 +1,6 @@
 /** The child objects of a Piped. Pure. */
-import { ConfigMap } from "../../../bus/kube/kind.ts";
-import { ClusterRole, ClusterRoleBinding } from "../../../bus/kube/rbac.ts";
-import { Deployment, Service, ServiceAccount } from "../../../bus/kube/workloads.ts";
+import { ClusterRole, ClusterRoleBinding, ConfigMap, Service, ServiceAccount } from "denrei";
+import { Deployment } from "denrei/kinds";
 import type { Piped } from "../kinds.ts";
 import type { Child } from "../kubernetes/children.ts";
 import { contentDigest } from "../kubernetes/secrets.ts";

@@ -4,10 +4,7 @@
  * Each registration call creates another piped and returns its key only once. If a worker dies before it has written the Secret,
  * the next attempt finds the piped by its name and requests a new key.
  */
-import type { SecretObject } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, type SecretObject, type Stored } from "denrei";
 import type { PipedRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { retryMillis } from "../intervals.ts";

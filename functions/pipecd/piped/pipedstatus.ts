@@ -1,9 +1,6 @@
 /** Status and conditions of a Piped. */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import { rolloutOf } from "../../../bus/kube/rollout.ts";
-import type { Deployment } from "../../../bus/kube/workloads.ts";
-import type { Context, Result } from "../../../bus/worker/function.ts";
+import { type ConditionUpdate, type Context, type Result, rolloutOf, type Stored } from "denrei";
+import type { Deployment } from "denrei/kinds";
 import { Piped } from "../kinds.ts";
 import { ready, syncedStatus, untilSync } from "../server/dependent.ts";
 import { formerOf } from "./formerpipeds.ts";

@@ -1,7 +1,6 @@
 /** Decides whether a piped needs a call to PipeCD, and registers it if so. */
 import { isDeepStrictEqual } from "node:util";
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
 import { minute, syncMillis } from "../intervals.ts";
 import type { ControlPlane, Piped } from "../kinds.ts";
 import type { Profile } from "../profile.ts";

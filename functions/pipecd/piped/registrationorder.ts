@@ -2,8 +2,7 @@
  * Several Pipeds may have the same name in PipeCD, which does not record the owner of a piped. So they register one after the other:
  * each announces its registration, and of those that see each other's announcement the oldest goes first.
  */
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Context, Stored } from "denrei";
 import { Piped } from "../kinds.ts";
 import { isRegistering } from "../server/announcement.ts";
 import { WaitingError } from "../server/dependent.ts";

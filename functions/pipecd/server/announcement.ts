@@ -2,8 +2,7 @@
  * Announces a registration before the call. If the worker dies during the call, the next owner finds the announcement. It
  * then checks whether PipeCD has the registration, also when the object is being deleted.
  */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
+import type { Condition, ConditionUpdate, KubeObject } from "denrei";
 import { ready } from "./dependent.ts";
 
 /** Conditions from before the call until its outcome is in the status. `current` describes the live registration. */

@@ -2,10 +2,7 @@
  * Creates API keys for the projects of a control plane and stores them in a Secret. PipeCD returns a key only once, so a lost key
  * is replaced and disabled.
  */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
-import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { type ConditionUpdate, type Context, Secret, type SecretObject, type Stored } from "denrei";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import type { APIKeys } from "../api/services.ts";
 import { isReady } from "../controlplane/planelookup.ts";

@@ -2,12 +2,15 @@
  * Environment, Piped, Application, and EventRegistration depend on a control plane: they wait for it, register there, and poll
  * it for drift.
  */
-import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { Condition, Stored } from "../../../bus/kube/object.ts";
-import { timeText } from "../../../bus/kube/timetext.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import {
+  BlockedError,
+  type Condition,
+  type ConditionUpdate,
+  type Context,
+  type Kind,
+  type Stored,
+} from "denrei";
+import { timeText } from "denrei/kinds";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import { type Dependent, isReady, planeOf } from "../controlplane/planelookup.ts";
 import { growingInterval, minute, syncMillis } from "../intervals.ts";

@@ -2,11 +2,16 @@
  * Deregisters a deleted object with its control plane. If the control plane is gone or will not come back, the object is released
  * without it, so that no deletion hangs forever.
  */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { Condition, Stored } from "../../../bus/kube/object.ts";
-import { Deployment, Service } from "../../../bus/kube/workloads.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context, PolicyRule } from "../../../bus/worker/function.ts";
+import {
+  BlockedError,
+  type Condition,
+  type Context,
+  type Kind,
+  type PolicyRule,
+  Service,
+  type Stored,
+} from "denrei";
+import { Deployment } from "denrei/kinds";
 import { PipecdError, since } from "../api/errors.ts";
 import { isServerGone } from "../controlplane/planedeletion.ts";
 import { type Dependent, planeOf } from "../controlplane/planelookup.ts";

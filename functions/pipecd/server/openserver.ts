@@ -1,7 +1,5 @@
 /** Creates clients of an object's control plane. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Context, type Stored } from "denrei";
 import type { Endpoint } from "../api/connections.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";

@@ -1,7 +1,5 @@
 /** References to other objects, by object name and by the name registered with PipeCD. */
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import type { Condition, Context, Kind, KubeObject, Stored } from "denrei";
 import { WaitingError } from "./dependent.ts";
 
 type Referenced = KubeObject<

@@ -1,9 +1,6 @@
 /** Ends registrations that were replaced. The status lists each one until PipeCD has deleted or disabled it. */
-import { withoutConditions } from "../../../bus/kube/conditions.ts";
-import type { Kind } from "../../../bus/kube/kind.ts";
-import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context } from "../../../bus/worker/function.ts";
+import { BlockedError, type Condition, type Context, type Kind, type KubeObject, type Stored } from "denrei";
+import { withoutConditions } from "denrei/kinds";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import type { Caller } from "./openserver.ts";
 

@@ -1,7 +1,5 @@
 /** Addresses of a control plane's server. */
-import type { Stored } from "../../../bus/kube/object.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Outbound } from "../../../bus/worker/function.ts";
+import { BlockedError, type Outbound, type Stored } from "denrei";
 import { partName } from "../controlplane/partobjects.ts";
 import { retryMillis } from "../intervals.ts";
 import type { ControlPlane } from "../kinds.ts";

@@ -1,5 +1,5 @@
 /** The child objects of a store. Pure. */
-import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
+import { Service, StatefulSet } from "denrei";
 import type { Child } from "../kubernetes/children.ts";
 import { annotations } from "../names.ts";
 import type { StoreKind } from "./usedstores.ts";

@@ -1,8 +1,16 @@
 /** The function shared by Minio, Mongo, and Mysql: a StatefulSet of one pod, a Service, and a finalizer that waits for users. */
-import type { Kind, SecretObject } from "../../../bus/kube/kind.ts";
-import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
-import { type Context, defineFunction, type ReconcileFunction } from "../../../bus/worker/function.ts";
+import {
+  type Condition,
+  type Context,
+  defineFunction,
+  type Kind,
+  type KubeObject,
+  type ReconcileFunction,
+  type SecretObject,
+  Service,
+  StatefulSet,
+  type Stored,
+} from "denrei";
 import { sweepMillis } from "../intervals.ts";
 import { ControlPlane } from "../kinds.ts";
 import { applyChild } from "../kubernetes/children.ts";

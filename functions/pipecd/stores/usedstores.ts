@@ -1,5 +1,5 @@
 /** Finds the stores that a control plane uses, by the addresses in its configuration. Pure. */
-import type { KubeObject } from "../../../bus/kube/object.ts";
+import type { KubeObject } from "denrei/kinds";
 import type { ControlPlane } from "../kinds.ts";
 
 /** The suffix of object names of a store. */

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
 import { progressDisplay } from "../../../deploy/environment/progress.ts";
-import { describeExit, type LocalNats, shippedRoles, startLocalNats } from "../../../deploy/local/index.ts";
+import { describeExit, type LocalNats, projectRoles, startLocalNats } from "../../../deploy/local/index.ts";
 import { hookSecret } from "../../harness/environment.ts";
 import { type Accounts, inAccounts } from "../environment.ts";
 import { type Load, openLoad } from "./load.ts";
@@ -30,7 +30,7 @@ export async function openWebhookBenchEnvironment(
   const fail = (error: Error): void => stopping.abort(error);
   const display = progressDisplay(process.stdout);
   const platform = await startLocalNats({
-    roles: inAccounts(accounts, await shippedRoles()),
+    roles: inAccounts(accounts, await projectRoles()),
     signal,
     onProgress: (step) => display.show(step),
     onUnexpectedExit: (part, exit) => fail(new Error(`${part} ${describeExit(exit)}`)),

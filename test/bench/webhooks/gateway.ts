@@ -7,7 +7,7 @@ import { profilerEnv, profilerSocket } from "../profiler/profiler.ts";
 import type { WebhookBenchEnvironment } from "./environment.ts";
 import type { Receiver, RunningReceiver } from "./receiver.ts";
 
-const program = fileURLToPath(new URL("../../../deploy/cli/denrei.js", import.meta.url));
+const program = fileURLToPath(new URL("../../../bus/command/denrei.js", import.meta.url));
 /** The bus as a single server. */
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
 

@@ -3,8 +3,8 @@
  * outputs reports that it has stopped.
  */
 import { createInterface } from "node:readline";
+import { runCommandLine } from "../../../bus/command/program.ts";
 import { stopSignals } from "../../../bus/process/signals.ts";
-import { runCommandLine } from "../../../deploy/cli/program.ts";
 import { runFunctions } from "../../fixtures/runfunctions.ts";
 import type { LifeOrder } from "./warm.ts";
 

@@ -1,5 +1,5 @@
 /** Types of built-in Kubernetes kinds. */
-import type { KubeObject } from "../../../../bus/kube/object.ts";
+import type { KubeObject } from "denrei/kinds";
 
 /** An Event of `events.k8s.io/v1`: the fields that the page shows. */
 export interface EventObject extends KubeObject {

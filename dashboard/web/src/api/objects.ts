@@ -1,5 +1,5 @@
 /** Reads and writes Kubernetes objects as the logged-in user. */
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import type { KubeObject, Stored } from "denrei/kinds";
 import { pathOf, type Resource, type Scope } from "./resource.ts";
 import { RequestError, request } from "./session.ts";
 

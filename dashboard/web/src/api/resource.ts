@@ -1,10 +1,8 @@
 /** Kinds and their paths in the Kubernetes API. */
-
-import type { KubeObject } from "../../../../bus/kube/object.ts";
-import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
-import type { Build, Image } from "../../../../functions/paas/kinds/kpack.ts";
-import type { Application, AppPipeline, RemoteSync } from "../../../../functions/paas/kinds.ts";
-import { group as modoki, version as modokiVersion } from "../../../../functions/paas/names.ts";
+import type { Application, AppPipeline, RemoteSync } from "@denrei/functions/paas/kinds";
+import type { Build, Image } from "@denrei/functions/paas/kinds/kpack";
+import { group as modoki, version as modokiVersion } from "@denrei/functions/paas/names";
+import type { Deployment, KubeObject, StatefulSet } from "denrei/kinds";
 import type { EventObject, PodObject } from "./kubernetes.ts";
 
 /** A kind and its place in the API. */

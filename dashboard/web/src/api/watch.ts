@@ -1,6 +1,6 @@
 /** Live lists of objects. All lists of a screen share one stream. */
+import type { KubeObject, Stored } from "denrei/kinds";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { pathOf, type Resource, type Scope } from "./resource.ts";
 import { openStream } from "./stream.ts";
 

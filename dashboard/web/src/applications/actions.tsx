@@ -1,9 +1,9 @@
 /** The buttons of an Application's screen. */
 
+import type { Application } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Application } from "../../../../functions/paas/kinds.ts";
 import { objectKeyOf, remove } from "../api/objects.ts";
 import { applications } from "../api/resource.ts";
 import { ConfirmDelete, Dialog } from "../ui/dialog.tsx";

@@ -1,6 +1,6 @@
 /** Changes that users make to an Application. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Application } from "../../../../functions/paas/kinds.ts";
+import type { Application } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { objectKeyOf, patch } from "../api/objects.ts";
 import { applications, deployments } from "../api/resource.ts";
 

@@ -1,6 +1,6 @@
 /** The screen of an Application. */
+import { labels } from "@denrei/functions/paas/names";
 import { useRoute } from "preact-iso";
-import { labels } from "../../../../functions/paas/names.ts";
 import { applications, events, pods, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { DetailScreen } from "../ui/detailscreen.tsx";

@@ -1,6 +1,6 @@
 /** The form for Applications. */
+import { Application } from "@denrei/functions/paas/kinds/application";
 import { z } from "zod";
-import { Application } from "../../../../functions/paas/kinds/application.ts";
 import { applications } from "../api/resource.ts";
 import type { Path } from "../ui/form/draft.ts";
 import { EnvField } from "../ui/form/env.tsx";

@@ -1,7 +1,7 @@
 /** The images that an Application has run, and rollbacks to them. */
+import type { Application } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Application } from "../../../../functions/paas/kinds.ts";
 import { applications } from "../api/resource.ts";
 import { historyAddress } from "../bus/addresses.ts";
 import { Age } from "../ui/age.tsx";

@@ -1,6 +1,6 @@
 /** The list of Applications. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Application } from "../../../../functions/paas/kinds.ts";
+import type { Application } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { applications } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { OutLink } from "../ui/link.tsx";

@@ -1,7 +1,7 @@
 /** The logs of an Application's pods and of the builds of its image. */
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { useEffect, useState } from "preact/hooks";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { NewestBuilds } from "../builds/newest.tsx";

@@ -1,6 +1,6 @@
 /** The state of an Application: summary, conditions, pods, resources, and events. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Application, RemoteSync } from "../../../../functions/paas/kinds.ts";
+import type { Application, RemoteSync } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import type { EventObject, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";

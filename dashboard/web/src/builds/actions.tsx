@@ -1,9 +1,9 @@
 /** The buttons of a RemoteSync's screen. */
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
+import type { Build } from "@denrei/functions/paas/kinds/kpack";
+import type { Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { objectKeyOf, patch, remove } from "../api/objects.ts";
 import { builds as buildResource, remoteSyncs } from "../api/resource.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";

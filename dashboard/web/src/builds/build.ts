@@ -1,7 +1,7 @@
 /** Reads a kpack Build. Pure. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Build, KpackCondition } from "../../../../functions/paas/kinds/kpack.ts";
-import { kpack } from "../../../../functions/paas/names.ts";
+import type { Build, KpackCondition } from "@denrei/functions/paas/kinds/kpack";
+import { kpack } from "@denrei/functions/paas/names";
+import type { Stored } from "denrei/kinds";
 import type { Tone } from "../ui/status.tsx";
 
 /** The number of a build among those of its Image. */

@@ -1,7 +1,7 @@
 /** The builds of a RemoteSync, with the steps of the selected one. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
+import type { Build } from "@denrei/functions/paas/kinds/kpack";
+import type { Stored } from "denrei/kinds";
 import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age, Duration } from "../ui/age.tsx";

@@ -1,8 +1,8 @@
 /** The screen of a RemoteSync. */
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
+import { labels } from "@denrei/functions/paas/names";
+import type { Stored } from "denrei/kinds";
 import { useRoute } from "preact-iso";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
-import { labels } from "../../../../functions/paas/names.ts";
 import { builds, events, images, pods, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Conditions } from "../ui/conditions.tsx";

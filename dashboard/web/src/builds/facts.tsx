@@ -1,6 +1,6 @@
 /** The summary of a RemoteSync. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { Age } from "../ui/age.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Commit, Followed, Source } from "./repository.tsx";

@@ -1,5 +1,5 @@
 /** The last failed build. The RemoteSync remembers it after the Build is deleted. */
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
 import { Age } from "../ui/age.tsx";
 import { conditionsOf } from "../ui/status.tsx";
 

@@ -1,7 +1,7 @@
 /** The form for RemoteSyncs. */
+import { RemoteSync } from "@denrei/functions/paas/kinds/remotesync";
 import { useRoute } from "preact-iso";
 import { z } from "zod";
-import { RemoteSync } from "../../../../functions/paas/kinds/remotesync.ts";
 import { applications, remoteSyncs } from "../api/resource.ts";
 import { RepositoryFields, TokenSecretField } from "../github/repository.tsx";
 import { RadioField } from "../ui/form/choices.tsx";

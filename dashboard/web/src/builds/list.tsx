@@ -1,8 +1,8 @@
 /** The list of RemoteSyncs. */
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
+import { labels } from "@denrei/functions/paas/names";
+import type { Stored } from "denrei/kinds";
 import { useMemo } from "preact/hooks";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
-import { labels } from "../../../../functions/paas/names.ts";
 import { images, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";

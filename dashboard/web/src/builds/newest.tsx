@@ -1,7 +1,7 @@
 /** The newest build of each of several RemoteSyncs. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
-import { labels } from "../../../../functions/paas/names.ts";
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
+import { labels } from "@denrei/functions/paas/names";
+import type { Stored } from "denrei/kinds";
 import { builds, pods } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Loaded } from "../ui/states.tsx";

@@ -1,7 +1,6 @@
 /** Merge patches that request a refresh or a build. */
-
-import { timeText } from "../../../../bus/kube/timetext.ts";
-import { annotations, kpack } from "../../../../functions/paas/names.ts";
+import { annotations, kpack } from "@denrei/functions/paas/names";
+import { timeText } from "denrei/kinds";
 
 /** Requests a check of GitHub. */
 export const refreshPatch = (): object => ({

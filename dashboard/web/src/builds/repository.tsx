@@ -1,7 +1,7 @@
 /** Links to repositories, branches, pull requests, and commits. */
+import type { RemoteSync } from "@denrei/functions/paas/kinds";
+import type { Image } from "@denrei/functions/paas/kinds/kpack";
 import { useMemo } from "preact/hooks";
-import type { Image } from "../../../../functions/paas/kinds/kpack.ts";
-import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { OutLink } from "../ui/link.tsx";
 
 /** A repository. */

@@ -1,7 +1,7 @@
 /** The steps of a build: the containers of its pod with their logs. */
+import type { Build } from "@denrei/functions/paas/kinds/kpack";
+import type { Stored } from "denrei/kinds";
 import { useId, useState } from "preact/hooks";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
 import type { ContainerStatus, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Duration } from "../ui/age.tsx";

@@ -1,7 +1,7 @@
 /** Addresses of the bus screens. */
-import { group as ghapp } from "../../../../functions/ghapp/names.ts";
-import { group as modoki } from "../../../../functions/paas/names.ts";
-import { group as zundoko } from "../../../../functions/zundoko/names.ts";
+import { group as ghapp } from "@denrei/functions/ghapp/names";
+import { group as modoki } from "@denrei/functions/paas/names";
+import { group as zundoko } from "@denrei/functions/zundoko/names";
 import type { ObjectName } from "../../../api/bus.ts";
 import * as pipecd from "../pipecd/resources.ts";
 

@@ -1,5 +1,5 @@
 /** Installations and Apps in words. Pure. */
-import type { GitHubApp, Installation } from "../../../../functions/ghapp/kinds.ts";
+import type { GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
 
 type Spec = Installation["spec"];
 

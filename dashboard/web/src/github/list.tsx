@@ -1,6 +1,6 @@
 /** The lists of Installations and GitHub Apps. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { ClusterGitHubApp, GitHubApp, Installation } from "../../../../functions/ghapp/kinds.ts";
+import type { ClusterGitHubApp, GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
+import type { Stored } from "denrei/kinds";
 import { useWatch, type Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";

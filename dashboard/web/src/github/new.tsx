@@ -1,6 +1,6 @@
+import { Installation } from "@denrei/functions/ghapp/kinds";
 import { useLocation } from "preact-iso";
 import { z } from "zod";
-import { Installation } from "../../../../functions/ghapp/kinds.ts";
 import { create } from "../api/objects.ts";
 import { apiVersionOf } from "../api/resource.ts";
 import { RequestError } from "../api/session.ts";

@@ -1,6 +1,6 @@
 /** The GitHub kinds in the Kubernetes API. */
-import type { ClusterGitHubApp, GitHubApp, Installation } from "../../../../functions/ghapp/kinds.ts";
-import { group, version } from "../../../../functions/ghapp/names.ts";
+import type { ClusterGitHubApp, GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
+import { group, version } from "@denrei/functions/ghapp/names";
 import { resource } from "../api/resource.ts";
 
 export const installations = resource<Installation>(group, version, "Installation", "installations");

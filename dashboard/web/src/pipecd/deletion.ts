@@ -1,6 +1,6 @@
 /** The progress of a stack's deletion. An object is deleted after all objects that need it. Pure. */
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
-import { usersIn } from "../../../../functions/pipecd/kubernetes/usersmessage.ts";
+import { usersIn } from "@denrei/functions/pipecd/kubernetes/usersmessage";
+import type { KubeObject, Stored } from "denrei/kinds";
 import { conditionsOf } from "../ui/health.ts";
 
 /** The progress of an object. `kept`: later steps wait for it, but no user has deleted it. */

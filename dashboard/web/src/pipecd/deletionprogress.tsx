@@ -1,10 +1,10 @@
 /** The live progress of deletions, step by step. */
 import { useId, useRef } from "preact/hooks";
-import type { Stored } from "../../../../bus/kube/object.ts";
 import { Status, type Tone } from "../ui/status.tsx";
 import { isDeleting, type State, type Step, stepsOf } from "./deletion.ts";
 import { screenOf } from "./kinds.ts";
 import "./deletion.css";
+import type { Stored } from "denrei/kinds";
 
 const words: Readonly<Record<State, readonly [Tone, string]>> = {
   gone: ["good", "Done"],

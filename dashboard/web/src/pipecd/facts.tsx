@@ -1,5 +1,4 @@
 /** Summaries of the PipeCD kinds. */
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type {
   Application,
   ControlPlane,
@@ -9,13 +8,14 @@ import type {
   Mongo,
   Mysql,
   Piped,
-} from "../../../../functions/pipecd/kinds.ts";
+} from "@denrei/functions/pipecd/kinds";
 import {
   datastoreOf,
   filestoreOf,
   type StoreKind,
   type StoreName,
-} from "../../../../functions/pipecd/stores/usedstores.ts";
+} from "@denrei/functions/pipecd/stores/usedstores";
+import type { KubeObject, Stored } from "denrei/kinds";
 import { Age } from "../ui/age.tsx";
 import type { Fact } from "../ui/facts.tsx";
 import { environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";

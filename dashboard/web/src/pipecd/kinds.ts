@@ -1,5 +1,5 @@
 /** The kinds of a PipeCD stack. */
-import type { KubeObject } from "../../../../bus/kube/object.ts";
+import type { KubeObject } from "denrei/kinds";
 import type { Resource, Scope } from "../api/resource.ts";
 import {
   applications,

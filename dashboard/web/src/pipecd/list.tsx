@@ -1,5 +1,4 @@
 /** The list of PipeCD objects by kind. */
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type {
   Application,
   ControlPlane,
@@ -9,7 +8,8 @@ import type {
   Mongo,
   Mysql,
   Piped,
-} from "../../../../functions/pipecd/kinds.ts";
+} from "@denrei/functions/pipecd/kinds";
+import type { KubeObject, Stored } from "denrei/kinds";
 import { combineLists, useWatch, type Watched } from "../api/watch.ts";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";

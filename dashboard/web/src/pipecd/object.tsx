@@ -1,6 +1,6 @@
 /** The screen of a PipeCD object. */
+import type { KubeObject } from "denrei/kinds";
 import { useRoute } from "preact-iso";
-import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Resource } from "../api/resource.ts";
 import { deployments, events, statefulSets } from "../api/resource.ts";
 import { combineLists, useWatch, type Watched } from "../api/watch.ts";

@@ -8,8 +8,8 @@ import type {
   Mongo,
   Mysql,
   Piped,
-} from "../../../../functions/pipecd/kinds.ts";
-import { group, version } from "../../../../functions/pipecd/names.ts";
+} from "@denrei/functions/pipecd/kinds";
+import { group, version } from "@denrei/functions/pipecd/names";
 import { resource } from "../api/resource.ts";
 
 export const controlPlanes = resource<ControlPlane>(group, version, "ControlPlane", "controlplanes");

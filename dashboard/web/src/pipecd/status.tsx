@@ -1,10 +1,6 @@
 /** Statuses of PipeCD objects. */
-import {
-  type Component,
-  components,
-  replicasOf,
-} from "../../../../functions/pipecd/controlplane/components.ts";
-import type { ControlPlane, EventRegistration, Piped } from "../../../../functions/pipecd/kinds.ts";
+import { type Component, components, replicasOf } from "@denrei/functions/pipecd/controlplane/components";
+import type { ControlPlane, EventRegistration, Piped } from "@denrei/functions/pipecd/kinds";
 import { Status } from "../ui/status.tsx";
 
 const connections = {

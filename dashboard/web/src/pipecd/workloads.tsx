@@ -1,6 +1,5 @@
 /** The Deployments and StatefulSets of an object. */
-import { controllerOf, type KubeObject, type Stored } from "../../../../bus/kube/object.ts";
-import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
+import { controllerOf, type Deployment, type KubeObject, type StatefulSet, type Stored } from "denrei/kinds";
 import type { Watched } from "../api/watch.ts";
 import { Loaded } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";

@@ -1,8 +1,8 @@
 /** The buttons of an AppPipeline's screen. */
+import type { AppPipeline } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
 import { objectKeyOf, patch, remove } from "../api/objects.ts";
 import { appPipelines } from "../api/resource.ts";
 import { refreshPatch } from "../builds/patches.ts";

@@ -1,7 +1,7 @@
 /** A board of previews with a column per phase. */
+import type { AppPipeline, Preview } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { useId } from "preact/hooks";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { AppPipeline, Preview } from "../../../../functions/paas/kinds.ts";
 import { appendPath, Commit, OptionalLink } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";

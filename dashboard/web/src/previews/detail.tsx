@@ -1,6 +1,6 @@
 /** The screen of an AppPipeline. */
+import { labels } from "@denrei/functions/paas/names";
 import { useRoute } from "preact-iso";
-import { labels } from "../../../../functions/paas/names.ts";
 import { appPipelines, events, images } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { repositoryUrl } from "../builds/repository.tsx";

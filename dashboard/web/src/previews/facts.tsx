@@ -1,6 +1,6 @@
 /** The summary of an AppPipeline. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
+import type { AppPipeline } from "@denrei/functions/paas/kinds";
+import type { Stored } from "denrei/kinds";
 import { Source } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
 import { Facts } from "../ui/facts.tsx";

@@ -1,6 +1,6 @@
 /** The form for AppPipelines. */
+import { AppPipeline } from "@denrei/functions/paas/kinds/apppipeline";
 import { z } from "zod";
-import { AppPipeline } from "../../../../functions/paas/kinds/apppipeline.ts";
 import { appPipelines } from "../api/resource.ts";
 import { BuildFields, commitsOfPullRequest, ImageFields, shownBuildFields } from "../builds/buildfields.tsx";
 import { RepositoryFields, TokenSecretField } from "../github/repository.tsx";

@@ -1,8 +1,8 @@
 /** The list of AppPipelines. */
+import type { AppPipeline } from "@denrei/functions/paas/kinds";
+import { labels } from "@denrei/functions/paas/names";
+import type { Stored } from "denrei/kinds";
 import { useMemo } from "preact/hooks";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
-import { labels } from "../../../../functions/paas/names.ts";
 import { appPipelines, images } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { OptionalLink, type UrlOf, useUrlOf } from "../builds/repository.tsx";

@@ -1,5 +1,5 @@
 /** The reports of an AppPipeline to GitHub. */
-import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
+import type { AppPipeline } from "@denrei/functions/paas/kinds";
 import { appendPath, Commit, OptionalLink } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";

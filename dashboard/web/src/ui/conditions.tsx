@@ -1,5 +1,5 @@
 /** An object's conditions. */
-import type { Condition, KubeObject } from "../../../../bus/kube/object.ts";
+import type { Condition, KubeObject } from "denrei/kinds";
 import { Elapsed } from "./age.tsx";
 import { conditionsOf, humanize, isInProgress, type Tone } from "./health.ts";
 import { Status } from "./status.tsx";

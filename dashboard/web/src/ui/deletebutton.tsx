@@ -1,5 +1,5 @@
+import type { KubeObject, Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { objectKeyOf, remove } from "../api/objects.ts";
 import type { Resource } from "../api/resource.ts";
 import { ConfirmDelete } from "./dialog.tsx";

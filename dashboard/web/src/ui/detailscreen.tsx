@@ -1,6 +1,6 @@
 /** The screen of an object with tabs. */
+import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 import { EditObject, type ObjectForm } from "./form/object.tsx";
 import { Head } from "./head.tsx";

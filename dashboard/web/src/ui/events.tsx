@@ -1,5 +1,5 @@
 /** Kubernetes Events, newest first. */
-import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Stored } from "denrei/kinds";
 import type { EventObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";

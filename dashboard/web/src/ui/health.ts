@@ -2,7 +2,7 @@
  * An object's health from its conditions, by the conventions of kstatus.
  * https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
  */
-import type { Condition, KubeObject } from "../../../../bus/kube/object.ts";
+import type { Condition, KubeObject } from "denrei/kinds";
 
 /** `good`: healthy; `busy`: in progress; `bad`: needs a user's action; `off`: neutral. */
 export type Tone = "good" | "busy" | "bad" | "off";

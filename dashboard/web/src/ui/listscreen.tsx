@@ -1,7 +1,7 @@
 /** The screen that lists the objects of a kind. */
+import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import { useCallback } from "preact/hooks";
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 import { Head } from "./head.tsx";
 import { Searchable } from "./searchable.tsx";

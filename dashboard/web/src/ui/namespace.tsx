@@ -1,7 +1,7 @@
 /** The selected namespace. */
 import { signal } from "@preact/signals";
+import type { KubeObject } from "denrei/kinds";
 import { useEffect, useState } from "preact/hooks";
-import type { KubeObject } from "../../../../bus/kube/object.ts";
 import { listOf } from "../api/objects.ts";
 import { namespaces } from "../api/resource.ts";
 

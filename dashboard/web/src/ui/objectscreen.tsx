@@ -1,6 +1,6 @@
 /** The screen of one object. */
+import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 import { Head } from "./head.tsx";
 import { Forbidden, Loading, ObjectNotFound, StaleNotice } from "./states.tsx";

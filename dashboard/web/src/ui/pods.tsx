@@ -1,5 +1,5 @@
 /** A table of pods with their states. */
-import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Stored } from "denrei/kinds";
 import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";

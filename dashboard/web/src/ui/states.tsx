@@ -1,8 +1,8 @@
 /** Replacements for content that is loading, stale, forbidden, or missing. */
+import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 import { chooseNamespace, namespace } from "./namespace.tsx";
 

@@ -1,6 +1,6 @@
 /** A status as a colored word. */
+import type { KubeObject } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
-import type { KubeObject } from "../../../../bus/kube/object.ts";
 import { healthOf, type Tone } from "./health.ts";
 
 export { conditionsOf, healthOf, humanize, type Tone } from "./health.ts";

@@ -1,8 +1,8 @@
 /** Tables of rows, and of Kubernetes objects. */
+import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
-import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { Age } from "./age.tsx";
 import { namespace } from "./namespace.tsx";
 import { Health } from "./status.tsx";

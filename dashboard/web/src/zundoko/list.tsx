@@ -1,6 +1,6 @@
 /** The list of Hikawas. */
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Hikawa } from "../../../../functions/zundoko/kinds.ts";
+import type { Hikawa } from "@denrei/functions/zundoko/kinds";
+import type { Stored } from "denrei/kinds";
 import { useWatch } from "../api/watch.ts";
 import { ListScreen, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";

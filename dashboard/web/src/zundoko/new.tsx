@@ -1,6 +1,6 @@
+import { Hikawa } from "@denrei/functions/zundoko/kinds";
+import { wordSuffix } from "@denrei/functions/zundoko/names";
 import { z } from "zod";
-import { Hikawa } from "../../../../functions/zundoko/kinds.ts";
-import { wordSuffix } from "../../../../functions/zundoko/names.ts";
 import { NumberField } from "../ui/form/field.tsx";
 import { NewObject, type ObjectForm } from "../ui/form/object.tsx";
 import { hikawas } from "./resources.ts";

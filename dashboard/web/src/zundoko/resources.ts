@@ -1,6 +1,6 @@
 /** The Zundoko kinds in the Kubernetes API. */
-import type { Hikawa, Kiyoshi, Zundoko } from "../../../../functions/zundoko/kinds.ts";
-import { group, version } from "../../../../functions/zundoko/names.ts";
+import type { Hikawa, Kiyoshi, Zundoko } from "@denrei/functions/zundoko/kinds";
+import { group, version } from "@denrei/functions/zundoko/names";
 import { resource } from "../api/resource.ts";
 
 export const hikawas = resource<Hikawa>(group, version, "Hikawa", "hikawas");

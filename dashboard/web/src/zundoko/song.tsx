@@ -1,8 +1,7 @@
 /** The screen of a Hikawa: its song, live. */
+import type { Hikawa } from "@denrei/functions/zundoko/kinds";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
-import type { Stored } from "../../../../bus/kube/object.ts";
-import type { Hikawa } from "../../../../functions/zundoko/kinds.ts";
 import { events } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
@@ -16,6 +15,7 @@ import { Health } from "../ui/status.tsx";
 import { hikawas, kiyoshis, zundokos } from "./resources.ts";
 import { singersOf, songOf, type Word } from "./words.ts";
 import "./song.css";
+import type { Stored } from "denrei/kinds";
 
 const trail = ["/zundoko", "Zundoko"] as const;
 

@@ -1,7 +1,7 @@
 /** The words of a song. Pure. */
-import { controllerOf, type KubeObject, type Stored } from "../../../../bus/kube/object.ts";
-import type { Hikawa, Kiyoshi, Zundoko } from "../../../../functions/zundoko/kinds.ts";
-import { numberOf, saidByAnnotation } from "../../../../functions/zundoko/names.ts";
+import type { Hikawa, Kiyoshi, Zundoko } from "@denrei/functions/zundoko/kinds";
+import { numberOf, saidByAnnotation } from "@denrei/functions/zundoko/names";
+import { controllerOf, type KubeObject, type Stored } from "denrei/kinds";
 
 /** A word of a song. */
 export interface Word {

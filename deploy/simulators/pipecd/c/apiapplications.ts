@@ -4,13 +4,13 @@ import type { MessageShape } from "@bufbuild/protobuf";
 import type {
   APIService,
   ListApplicationsRequestSchema,
-} from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/c/apiservice_pb";
 import {
   type APIKey,
   type Application,
   ApplicationKind,
   Command_Type,
-} from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import type { Handlers } from "../service.ts";
 import { invalidArgument, RpcError } from "../status.ts";
 import {

@@ -1,8 +1,8 @@
 /** API keys of PipeCD v0.57.0. */
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { APIKeySchema } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import type { WebService } from "../../../../functions/pipecd/api/generated/c/webservice_pb.ts";
+import { APIKeySchema } from "@denrei/functions/pipecd/api/generated/c/model_pb";
+import type { WebService } from "@denrei/functions/pipecd/api/generated/c/webservice_pb";
 import { hashOf, randomText } from "../secrets.ts";
 import type { Handlers } from "../service.ts";
 import { StoreError } from "../table.ts";

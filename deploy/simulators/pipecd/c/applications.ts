@@ -8,7 +8,7 @@ import {
   ApplicationSchema,
   ApplicationSyncStatus,
   type Piped,
-} from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import { folderUrl } from "../giturl.ts";
 import { internal, notFound, RpcError } from "../status.ts";
 import { StoreError } from "../table.ts";

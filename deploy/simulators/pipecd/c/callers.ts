@@ -1,5 +1,5 @@
 /** Authentication and authorization of callers in PipeCD v0.57.0. */
-import { type APIKey, APIKey_Role } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { type APIKey, APIKey_Role } from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import { cookiesOf, credentialsOf, type Metadata, unauthenticatedError } from "../metadata.ts";
 import { ifStored } from "../pipedtokens.ts";
 import { matches } from "../secrets.ts";

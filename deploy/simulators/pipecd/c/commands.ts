@@ -1,7 +1,7 @@
 /** Commands for pipeds of PipeCD v0.57.0. Callers cannot see whether a piped receives them. */
 import { randomUUID } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { CommandSchema } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { CommandSchema } from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import type { PlaneC } from "./plane.ts";
 import { stored } from "./rows.ts";
 

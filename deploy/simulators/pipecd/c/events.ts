@@ -1,17 +1,17 @@
 /** Events and deployments of PipeCD v0.57.0, from its source; none of this was recorded from a real control plane. */
 import { createHash, randomUUID } from "node:crypto";
 import { create, type MessageShape } from "@bufbuild/protobuf";
-import type { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
+import type { APIService } from "@denrei/functions/pipecd/api/generated/c/apiservice_pb";
 import {
   type APIKey,
   type Event,
   EventSchema,
   EventStatus,
-} from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import type {
   ListEventsRequestSchema,
   WebService,
-} from "../../../../functions/pipecd/api/generated/c/webservice_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/c/webservice_pb";
 import {
   ListEventsRequest_Status as Listed,
   ListOrder,

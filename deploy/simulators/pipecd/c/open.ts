@@ -1,7 +1,7 @@
 /** The services of a control plane of PipeCD v0.57.0. */
-import { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
-import type { APIKey } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { WebService } from "../../../../functions/pipecd/api/generated/c/webservice_pb.ts";
+import { APIService } from "@denrei/functions/pipecd/api/generated/c/apiservice_pb";
+import type { APIKey } from "@denrei/functions/pipecd/api/generated/c/model_pb";
+import { WebService } from "@denrei/functions/pipecd/api/generated/c/webservice_pb";
 import { PipedService } from "../generated/c/pipedservice_pb.ts";
 import { credentialsOf, type Metadata, pipedTokenOf, tokenIn } from "../metadata.ts";
 import { type PipedCaller, pipedCaller } from "../pipedtokens.ts";

@@ -1,7 +1,7 @@
 /** Pipeds in both services of PipeCD v0.57.0. */
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import type { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
+import type { APIService } from "@denrei/functions/pipecd/api/generated/c/apiservice_pb";
 import {
   type APIKey,
   Command_Type,
@@ -9,8 +9,8 @@ import {
   Piped_ConnectionStatus,
   PipedKeySchema,
   PipedSchema,
-} from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import type { WebService } from "../../../../functions/pipecd/api/generated/c/webservice_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/c/model_pb";
+import type { WebService } from "@denrei/functions/pipecd/api/generated/c/webservice_pb";
 import { hashOf, randomText } from "../secrets.ts";
 import type { Handlers } from "../service.ts";
 import { invalidArgument, permissionDenied, RpcError } from "../status.ts";

@@ -1,6 +1,6 @@
 /** The PipedService of PipeCD v0.57.0, which pipeds call. */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { type Piped, PipedSchema } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { type Piped, PipedSchema } from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import type { PipedService } from "../generated/c/pipedservice_pb.ts";
 import type { PipedCaller } from "../pipedtokens.ts";
 import type { Handlers } from "../service.ts";

@@ -10,7 +10,7 @@ import {
   EventSchema,
   type Piped,
   PipedSchema,
-} from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import type { Deployment } from "../generated/c/pipedservice_pb.ts";
 import { binaryOrder, uuidOf } from "../ids.ts";
 import { openPipedMemory, type PipedMemory } from "../pipedtokens.ts";

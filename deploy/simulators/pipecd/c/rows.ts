@@ -1,5 +1,5 @@
 /** Reads and changes rows, with the error messages of PipeCD v0.57.0. */
-import type { Application, Piped } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
+import type { Application, Piped } from "@denrei/functions/pipecd/api/generated/c/model_pb";
 import { internal, invalidArgument, notFound, permissionDenied, RpcError } from "../status.ts";
 import { StoreError } from "../table.ts";
 import type { PlaneC } from "./plane.ts";

@@ -1,6 +1,6 @@
 /** Applications in the WebService of PipeCD v0.57.0. */
-import { Command_Type } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import type { WebService } from "../../../../functions/pipecd/api/generated/c/webservice_pb.ts";
+import { Command_Type } from "@denrei/functions/pipecd/api/generated/c/model_pb";
+import type { WebService } from "@denrei/functions/pipecd/api/generated/c/webservice_pb";
 import type { Handlers } from "../service.ts";
 import { Panic, permissionDenied, RpcError } from "../status.ts";
 import type { Claims } from "../tokens.ts";

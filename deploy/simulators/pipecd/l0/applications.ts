@@ -1,8 +1,8 @@
 /** Applications in the WebService of PipeCD v0.9.0. */
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import { ApplicationSchema } from "../../../../functions/pipecd/api/generated/l0/model_pb.ts";
-import type { WebService } from "../../../../functions/pipecd/api/generated/l0/webservice_pb.ts";
+import { ApplicationSchema } from "@denrei/functions/pipecd/api/generated/l0/model_pb";
+import type { WebService } from "@denrei/functions/pipecd/api/generated/l0/webservice_pb";
 import { folderUrl } from "../giturl.ts";
 import type { Handlers } from "../service.ts";
 import { internal, invalidArgument, RpcError } from "../status.ts";

@@ -1,6 +1,6 @@
 /** The services of a control plane of PipeCD v0.9.0, which has no API for API keys. */
-import { Piped_ConnectionStatus } from "../../../../functions/pipecd/api/generated/l0/model_pb.ts";
-import { WebService } from "../../../../functions/pipecd/api/generated/l0/webservice_pb.ts";
+import { Piped_ConnectionStatus } from "@denrei/functions/pipecd/api/generated/l0/model_pb";
+import { WebService } from "@denrei/functions/pipecd/api/generated/l0/webservice_pb";
 import { PipedService } from "../generated/l0/pipedservice_pb.ts";
 import { pipedTokenOf, tokenIn } from "../metadata.ts";
 import { type PipedCaller, pipedCaller } from "../pipedtokens.ts";

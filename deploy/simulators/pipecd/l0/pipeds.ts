@@ -7,8 +7,8 @@ import {
   Piped_ConnectionStatus,
   PipedKeySchema,
   PipedSchema,
-} from "../../../../functions/pipecd/api/generated/l0/model_pb.ts";
-import type { WebService } from "../../../../functions/pipecd/api/generated/l0/webservice_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/l0/model_pb";
+import type { WebService } from "@denrei/functions/pipecd/api/generated/l0/webservice_pb";
 import { hashOf, randomText } from "../secrets.ts";
 import type { Handlers } from "../service.ts";
 import { RpcError, unimplemented } from "../status.ts";

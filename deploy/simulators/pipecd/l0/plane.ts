@@ -6,7 +6,7 @@ import {
   EnvironmentSchema,
   type Piped,
   PipedSchema,
-} from "../../../../functions/pipecd/api/generated/l0/model_pb.ts";
+} from "@denrei/functions/pipecd/api/generated/l0/model_pb";
 import { openPipedMemory, type PipedMemory } from "../pipedtokens.ts";
 import type { Plane } from "../plane.ts";
 import { openTable, type Table, type TableRules } from "../table.ts";

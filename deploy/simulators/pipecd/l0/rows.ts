@@ -1,5 +1,5 @@
 /** Reads and changes rows, with the error messages of PipeCD v0.9.0. */
-import type { Application, Piped } from "../../../../functions/pipecd/api/generated/l0/model_pb.ts";
+import type { Application, Piped } from "@denrei/functions/pipecd/api/generated/l0/model_pb";
 import { internal, notFound, permissionDenied, RpcError } from "../status.ts";
 import { StoreError } from "../table.ts";
 import type { TtlCache } from "../ttlcache.ts";

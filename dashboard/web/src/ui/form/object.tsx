@@ -1,9 +1,9 @@
 /** Forms that create or edit an object of one kind. */
+import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { z } from "zod";
-import type { KubeObject, Stored } from "../../../../../bus/kube/object.ts";
 import { create, patchUnchanged } from "../../api/objects.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { Head } from "../head.tsx";

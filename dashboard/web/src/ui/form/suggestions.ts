@@ -1,6 +1,6 @@
 /** Objects as suggestions for a field. */
+import type { KubeObject, Stored } from "denrei/kinds";
 import { useEffect, useState } from "preact/hooks";
-import type { KubeObject, Stored } from "../../../../../bus/kube/object.ts";
 import { listOf } from "../../api/objects.ts";
 import type { Resource } from "../../api/resource.ts";
 

@@ -7,8 +7,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Application, ApplicationGitPath, ApplicationGitRepository, Event, EventStatus, Piped_CloudProvider, Piped_PlatformProvider, Piped_Plugin, Piped_SecretEncryption } from "../../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { file_c_model } from "../../../../../functions/pipecd/api/generated/c/model_pb.ts";
+import type { Application, ApplicationGitPath, ApplicationGitRepository, Event, EventStatus, Piped_CloudProvider, Piped_PlatformProvider, Piped_Plugin, Piped_SecretEncryption } from "@denrei/functions/pipecd/api/generated/c/model_pb.js";
+import { file_c_model } from "@denrei/functions/pipecd/api/generated/c/model_pb.js";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**

@@ -7,8 +7,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { ApplicationGitRepository, Piped_CloudProvider, Piped_SealedSecretEncryption } from "../../../../../functions/pipecd/api/generated/l0/model_pb.ts";
-import { file_l0_model } from "../../../../../functions/pipecd/api/generated/l0/model_pb.ts";
+import type { ApplicationGitRepository, Piped_CloudProvider, Piped_SealedSecretEncryption } from "@denrei/functions/pipecd/api/generated/l0/model_pb.js";
+import { file_l0_model } from "@denrei/functions/pipecd/api/generated/l0/model_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
 /**

@@ -1,13 +1,14 @@
 /** Printing errors: expected ones as a message, unexpected ones with their stack. */
-import { ConfigError } from "../../bus/config/config.ts";
-import { redacted } from "../../bus/values/redact.ts";
-import { UsageError, usageExitCode } from "../environment/errors.ts";
+import { ConfigError } from "../config/config.ts";
+import { ProjectError } from "../project/project.ts";
+import { redacted } from "../values/redact.ts";
+import { ExpectedError, UsageError, usageExitCode } from "./errors.ts";
 
 const isUsage = (error: unknown): error is Error =>
-  error instanceof UsageError || error instanceof ConfigError;
+  error instanceof UsageError || error instanceof ConfigError || error instanceof ProjectError;
 
 async function isExpected(error: unknown): Promise<boolean> {
-  if (isUsage(error)) return true;
+  if (isUsage(error) || error instanceof ExpectedError) return true;
   // Loaded late, because it imports most of the program: usage errors appear at once.
   const { expectedErrors } = await import("./failures.ts");
   return expectedErrors.some((type) => error instanceof type);

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { fileURLToPath } from "node:url";
 
-const main = fileURLToPath(new URL("./denrei.ts", import.meta.url));
+const main = fileURLToPath(new URL("./main.ts", import.meta.url));
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   // Before the first TypeScript module: with a warm cache, Node does not load its type stripper.
   nodeModule.enableCompileCache();

@@ -1,6 +1,6 @@
 /** Command-line flags of the settings. */
 import { type Command, Option } from "commander";
-import { defaultOf, flagOf, type SettingName, variableOf } from "../../bus/config/config.ts";
+import { defaultOf, flagOf, type SettingName, variableOf } from "../config/config.ts";
 
 /** Placeholder of the value, and description. */
 const descriptions: Record<SettingName, readonly [value: string, text: string]> = {

@@ -1,11 +1,11 @@
 /** `denrei worker` */
-import { busOptionsOf, type ProcessSettings, runProcess } from "../../bus/process/run.ts";
-import { startWorker } from "../../bus/worker/worker.ts";
-import { functionsNamed } from "./named.ts";
+import { busOptionsOf, type ProcessSettings, runProcess } from "../process/run.ts";
+import { openProject } from "../project/project.ts";
+import { startWorker } from "../worker/worker.ts";
 
 /** Runs functions until a stop signal. */
 export async function worker(names: readonly string[], settings: ProcessSettings): Promise<void> {
-  const functions = await functionsNamed(names);
+  const functions = await (await openProject()).load(names);
   return runProcess("worker", settings, (context) =>
     startWorker({ ...context, ...settings, busOptions: busOptionsOf(settings), functions }),
   );

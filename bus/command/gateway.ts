@@ -1,9 +1,8 @@
 /** `denrei gateway` */
-
-import type { Settings } from "../../bus/config/config.ts";
-import { startGateway } from "../../bus/gateway/gateway.ts";
-import { readSecrets } from "../../bus/gateway/secrets.ts";
-import { type BusProcessSettings, busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
+import type { Settings } from "../config/config.ts";
+import { startGateway } from "../gateway/gateway.ts";
+import { readSecrets } from "../gateway/secrets.ts";
+import { type BusProcessSettings, busOptionsOf, runBusProcess } from "../process/run.ts";
 
 /** Runs the gateway until a stop signal. Throws a `ConfigError` if there are no secrets, before it connects to the bus. */
 export async function gateway(

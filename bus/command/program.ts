@@ -1,0 +1,85 @@
+/**
+ * The command line: the processes of the platform, and the commands that other packages of the project add. Each command loads its
+ * code when it runs, so that workers start quickly.
+ */
+import { Command, CommanderError } from "commander";
+import { busProcessSettings, processSettings, readSettings } from "../config/config.ts";
+import { usageExitCode } from "./errors.ts";
+import { report } from "./explain.ts";
+import { addInstalledCommands } from "./extensions.ts";
+import { withSettings } from "./flags.ts";
+
+const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
+const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
+
+const program = new Command("denrei")
+  .description("Kubernetes reconcilers as stateless functions on a NATS bus")
+  .version("0.1.0", "-V, --version", "Print the version")
+  .helpOption("-h, --help", "Show help")
+  .helpCommand("help [command]", "Show help for a command")
+  .showHelpAfterError("(For help, run denrei --help or denrei <command> --help)")
+  .configureHelp({ sortSubcommands: false })
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "denrei: ")) })
+  .exitOverride()
+  .addHelpText("after", "\nExit codes: 0 success, 1 failure, 2 invalid command line or setting, 130 Ctrl-C.");
+
+program.commandsGroup("Run:");
+
+const tracingHelp = `
+Set OTEL_EXPORTER_OTLP_ENDPOINT to the URL of a collector to export traces.
+Also read: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES,
+OTEL_TRACES_SAMPLER(_ARG), OTEL_EXPORTER_OTLP_(TRACES_)*, OTEL_BSP_*, and
+OTEL_SDK_DISABLED. See docs/tracing.md.`;
+
+withSettings(
+  program.command("bridge").description("Watch the kinds of all functions and publish changes on the bus"),
+  bridgeSettings,
+)
+  .addHelpText("after", tracingHelp)
+  .action(async (flags) => {
+    const settings = readSettings(bridgeSettings, flags, process.env);
+    await (await import("./bridge.ts")).bridge(settings);
+  });
+
+withSettings(
+  program
+    .command("worker")
+    .description("Run functions")
+    .argument("<function...>", "Names of functions, or 'all'"),
+  processSettings,
+)
+  .addHelpText("after", tracingHelp)
+  .action(async (names: string[], flags) => {
+    const settings = readSettings(processSettings, flags, process.env);
+    await (await import("./worker.ts")).worker(names, settings);
+  });
+
+withSettings(
+  program.command("gateway").description("Receive GitHub webhooks and publish them on the bus"),
+  gatewaySettings,
+)
+  .addHelpText(
+    "after",
+    `
+The gateway accepts POST <path>/<hook> with the content type application/json or
+application/x-www-form-urlencoded. It answers with 202 when the bus has stored
+the webhook. To rotate a secret, add the new one on its own line, change it on
+GitHub, then remove the old line.
+${tracingHelp}`,
+  )
+  .action(async (flags) => {
+    const settings = readSettings(gatewaySettings, flags, process.env);
+    await (await import("./gateway.ts")).gateway(settings);
+  });
+
+/** Runs a command line, given without the program name. Returns the exit code after an error or a request for help. */
+export async function runCommandLine(args: readonly string[]): Promise<number | undefined> {
+  try {
+    await addInstalledCommands(program, args);
+    await program.parseAsync(args, { from: "user" });
+    return undefined;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageExitCode;
+    return report(error);
+  }
+}

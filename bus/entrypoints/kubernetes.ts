@@ -1,0 +1,22 @@
+/** `denrei/kubernetes`: clients of the API server, for tools. Functions use `ctx` instead. */
+export { type KubeClient, kubeClient, metadataOnly, type ObjectName, resourcePath } from "../kube/client.ts";
+export { openConnection } from "../kube/connection.ts";
+export {
+  ApiError,
+  ApiUnreachableError,
+  CredentialsError,
+  isAbsence,
+  isAlreadyExists,
+  isConflict,
+  isGone,
+  isNotFound,
+  type StatusBody,
+} from "../kube/errors.ts";
+export { objectsWithFinalizer, removeFinalizer } from "../kube/finalizers.ts";
+export { CrdDowngradeError, installCrds } from "../kube/install.ts";
+export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "../kube/kubeconfig.ts";
+export { amountOf } from "../kube/matchesdesired.ts";
+export { aligned, kubectlTable } from "../kube/table.ts";
+export type { ApiRequest } from "../kube/transport.ts";
+export { type WatchEvent, watchEvents } from "../kube/watchstream.ts";
+export { connectCluster } from "../process/cluster.ts";

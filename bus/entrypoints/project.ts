@@ -1,0 +1,2 @@
+/** `denrei/project`: the configuration of a project. It loads nothing else, because every process reads it. */
+export { type Component, defineConfig, type FunctionModules, type ProjectConfig } from "../project/config.ts";

@@ -1,0 +1,5 @@
+/** `denrei/values`: pure helpers that run in a browser as well. */
+export { canonicalJson } from "../values/canonicaljson.ts";
+export { minutes } from "../values/durations.ts";
+export { matchesGlob } from "../values/glob.ts";
+export { ownValue } from "../values/ownvalue.ts";

@@ -1,0 +1,104 @@
+/** The project that a command runs in: the folder of the nearest `denrei.config.ts`, and its functions. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { definedKinds, type ReconcileFunction } from "../worker/function.ts";
+import type { FunctionModules, ProjectConfig } from "./config.ts";
+
+/** Names of the file, in the order of preference. An image without TypeScript sources has the last one. */
+const fileNames = ["denrei.config.ts", "denrei.config.js"];
+
+/** There is no project, or its configuration is not valid. */
+export class ProjectError extends Error {
+  override readonly name = "ProjectError";
+}
+
+/** A project. */
+export interface Project {
+  readonly folder: string;
+  /** Path of the configuration. */
+  readonly file: string;
+  /** Names of all functions: those of the project first, then those of each component. */
+  readonly functionNames: readonly string[];
+  /** Loads functions, each once. `all` selects every function. Throws a {@link ProjectError} for an unknown name. */
+  load(names: readonly string[]): Promise<ReconcileFunction[]>;
+  /** Loads every function. Throws a `TypeError` if they define a kind in two ways. */
+  all(): Promise<readonly ReconcileFunction[]>;
+}
+
+/** Opens the project that contains `from`. Throws a {@link ProjectError} that says what is missing or wrong. */
+export async function openProject(from: string = process.cwd()): Promise<Project> {
+  const file = findConfig(from);
+  const { default: config } = (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
+  if (typeof config !== "object" || config === null)
+    throw new ProjectError(`${file} has no configuration: write \`export default defineConfig({ … })\``);
+  return projectOf(file, config as ProjectConfig);
+}
+
+function findConfig(from: string): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const found = fileNames.map((name) => join(folder, name)).find((file) => existsSync(file));
+    if (found !== undefined) return found;
+    if (folder === dirname(folder))
+      throw new ProjectError(
+        `${from} is not in a Denrei project: found no ${fileNames[0]} there or in a folder above. ` +
+          "Run the command in a project, or create one: npm create denrei@latest my-operator",
+      );
+  }
+}
+
+function projectOf(file: string, { functions: own = {}, components = [] }: ProjectConfig): Project {
+  const modules = merge(file, [
+    Array.isArray(own) ? modulesOf(own) : (own as FunctionModules),
+    ...components.map((component) => component.functions),
+  ]);
+  const functionNames = [...modules.keys()];
+  const load = async (names: readonly string[]): Promise<ReconcileFunction[]> => {
+    const selected = names.flatMap((name) => (name === "all" ? functionNames : [name]));
+    return Promise.all([...new Set(selected)].map((name) => loadOne(file, modules, name)));
+  };
+  return {
+    folder: dirname(file),
+    file,
+    functionNames,
+    load,
+    async all() {
+      const all = await load(["all"]);
+      definedKinds(all);
+      return all;
+    },
+  };
+}
+
+const modulesOf = (functions: readonly ReconcileFunction[]): FunctionModules =>
+  Object.fromEntries(functions.map((fn) => [fn.name, async () => ({ default: fn })]));
+
+type Modules = ReadonlyMap<string, FunctionModules[string]>;
+
+function merge(file: string, parts: readonly FunctionModules[]): Modules {
+  const merged = new Map<string, FunctionModules[string]>();
+  for (const [name, load] of parts.flatMap((part) => Object.entries(part))) {
+    if (merged.has(name))
+      throw new ProjectError(`${file} lists two functions with the name ${name}: rename one of them`);
+    merged.set(name, load);
+  }
+  return merged;
+}
+
+async function loadOne(file: string, modules: Modules, name: string): Promise<ReconcileFunction> {
+  const load = modules.get(name);
+  if (load === undefined)
+    throw new ProjectError(
+      modules.size === 0
+        ? `unknown function "${name}": ${file} lists none`
+        : `unknown function "${name}": expected one of ${[...modules.keys()].join(", ")}, or all`,
+    );
+  const { default: fn } = await load();
+  if (typeof fn?.reconcile !== "function")
+    throw new ProjectError(
+      `the module of ${name} in ${file} exports no function: write \`export default defineFunction({ … })\``,
+    );
+  if (fn.name !== name)
+    throw new ProjectError(`${file} lists the function ${fn.name} as ${name}: use the same name in both`);
+  return fn;
+}
