@@ -31,6 +31,7 @@ export {
   Secret,
   type SecretObject,
 } from "./kube/kind.ts";
+export { type LabelSelector, selects } from "./kube/labelselector.ts";
 export {
   type Condition,
   controllerOf,
@@ -47,13 +48,13 @@ export type { Find } from "./objects/indexes.ts";
 export type { Cause } from "./queue/request.ts";
 export { keyText, type ObjectKey } from "./subjects.ts";
 export type { Webhook } from "./webhooks/received.ts";
+export type { ListOptions, NewChild, StatusFields } from "./worker/arguments.ts";
 export { BlockedError, TerminalError } from "./worker/errors.ts";
 export {
   type Context,
   defineFunction,
   type FunctionOptions,
   type Keys,
-  type NewChild,
   type Outbound,
   type PolicyRule,
   type Reads,

@@ -49,6 +49,13 @@ test("resource path - every valid name is one segment of the URL, and reads back
   );
 });
 
+test("resource path - follows the scope of the kind", () => {
+  expect(resourcePath(Role, "default", "a")).toBe(resourcePath(Role, undefined, "a"));
+  expect(resourcePath(Role, "default")).toBe(resourcePath(Role));
+  for (const namespace of [undefined, ""])
+    expect(() => resourcePath(Secret, namespace, "a")).toThrow("the namespace of the Secret a, found none");
+});
+
 test("resource path - what would lead somewhere else is no name", () => {
   for (const name of [".", "..", "%2e%2e", "a/../b", "a/b", "", "\ud800"]) {
     expect(() => resourcePath(Secret, "default", name), name).toThrow(RangeError);

@@ -15,7 +15,7 @@ export interface WatchRequest extends Omit<ApiRequest, "method"> {
   readonly oneOfMany?: boolean;
 }
 
-/** Identifies an object. `namespace` is empty or missing for cluster-scoped kinds. */
+/** Identifies an object. `namespace` has no meaning for cluster-scoped kinds. */
 export interface ObjectName {
   readonly namespace?: string | undefined;
   readonly name: string;
@@ -107,16 +107,19 @@ export interface KubeClient {
 }
 
 /**
- * Path of a kind's collection or of one object. Throws a `RangeError` on an invalid namespace or name: a name of two dots would
- * lead to another path.
+ * Path of a kind's collection or of one object. A cluster-scoped kind ignores the namespace. Throws a `RangeError` on an invalid
+ * namespace or name, as a name of two dots would lead to another path, and for an object of a namespaced kind without namespace.
  */
 export function resourcePath(kind: Kind, namespace?: string, name?: string, subresource?: string): string {
   for (const segment of [namespace || undefined, name]) {
     if (segment !== undefined && !isPathSegment(segment))
       throw new RangeError(`expected the name of an object, found ${JSON.stringify(segment)}`);
   }
+  const isNamespaced = kind.scope === "Namespaced";
+  if (isNamespaced && name !== undefined && !namespace)
+    throw new RangeError(`expected the namespace of the ${kind.kind} ${name}, found none`);
   const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${apiVersionOf(kind)}`;
-  const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  const scope = isNamespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
   const object = name === undefined ? "" : `/${encodeURIComponent(name)}`;
   return `${root}${scope}/${kind.plural}${object}${subresource ? `/${subresource}` : ""}`;
 }

@@ -1,8 +1,9 @@
 /** Applies an Application's objects, and prunes those that the chart no longer renders. */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
+import type { NewChild } from "../../../bus/worker/arguments.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context, NewChild } from "../../../bus/worker/function.ts";
+import type { Context } from "../../../bus/worker/function.ts";
 import { childKinds } from "../charts/kinds.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import type { Application } from "../kinds/application.ts";

@@ -1,6 +1,6 @@
 /** The objects of a preview. Pure. */
 import type { Stored } from "../../../bus/kube/object.ts";
-import type { NewChild } from "../../../bus/worker/function.ts";
+import type { NewChild } from "../../../bus/worker/arguments.ts";
 import type { Application } from "../kinds/application.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";

@@ -52,7 +52,7 @@ export async function servedHosts({ live }: Pick<Context, "live">): Promise<read
   const lists = await Promise.all(
     routeKinds.map(async (kind) => {
       try {
-        const routes = await live.list(kind, "");
+        const routes = await live.list(kind, { allNamespaces: true });
         const staying = routes.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
         return staying.flatMap((route) => servedBy(kind.kind, route));
       } catch (error) {

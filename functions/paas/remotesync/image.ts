@@ -1,6 +1,6 @@
 /** kpack's Image of a RemoteSync. All revisions share one, so that builds have a cache, numbers, and a history. Pure. */
 import type { Stored } from "../../../bus/kube/object.ts";
-import type { NewChild } from "../../../bus/worker/function.ts";
+import type { NewChild } from "../../../bus/worker/arguments.ts";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { labels } from "../names.ts";

@@ -5,8 +5,9 @@
 
 import type { Stored } from "../../../bus/kube/object.ts";
 import { digestOf } from "../../../bus/values/digest.ts";
+import type { NewChild } from "../../../bus/worker/arguments.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import type { Context, NewChild } from "../../../bus/worker/function.ts";
+import type { Context } from "../../../bus/worker/function.ts";
 import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";

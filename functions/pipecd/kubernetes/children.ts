@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject, type ObjectMeta, type Stored } from "../../../bus/kube/object.ts";
 import { Service } from "../../../bus/kube/workloads.ts";
-import type { Context, NewChild } from "../../../bus/worker/function.ts";
+import type { NewChild } from "../../../bus/worker/arguments.ts";
+import type { Context } from "../../../bus/worker/function.ts";
 import { blockedByRefusal } from "../../../bus/worker/refusal.ts";
 import { retryMillis } from "../intervals.ts";
 

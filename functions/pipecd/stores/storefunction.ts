@@ -2,6 +2,7 @@
 import type { Kind, SecretObject } from "../../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
+import type { StatusFields } from "../../../bus/worker/arguments.ts";
 import { type Context, defineFunction, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { sweepMillis } from "../intervals.ts";
 import { ControlPlane } from "../kinds.ts";
@@ -96,7 +97,7 @@ async function report<T extends StoreObject>(
   const { availableReplicas = 0, observedGeneration = 0, updatedReplicas = 0 } = status;
   const isReady =
     observedGeneration >= (metadata.generation ?? 0) && availableReplicas > 0 && updatedReplicas > 0;
-  await ctx.status(kind, store, { availableReplicas } as Partial<NonNullable<T["status"]>>, [
+  await ctx.status(kind, store, { availableReplicas } as StatusFields<T>, [
     isReady
       ? { type: "Ready", status: "True", reason: "Available", message: "the pod is available" }
       : {
