@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import type { StatusFields } from "../../bus/worker/arguments.ts";
 import { type Context, defineFunction, type Result, type Watch } from "../../bus/worker/function.ts";
 import { finalizeApplication } from "./application/applicationdeletion.ts";
 import { register } from "./application/applicationregistration.ts";
@@ -106,9 +107,9 @@ async function reconcileApplication(
 const registeredPatch = (
   { status }: Stored<Application>,
   registered: Desired["registered"],
-): Desired["registered"] =>
+): StatusFields<Application>["registered"] =>
   status?.registered?.deployTargets && !registered.deployTargets
-    ? ({ ...registered, deployTargets: null } as object as Desired["registered"])
+    ? { ...registered, deployTargets: null }
     : registered;
 
 /** Deletes the registrations that this one replaces, then reports the application as ready. */
@@ -139,7 +140,7 @@ function writeStatus(
     ...{ applicationID, pipedID, registered: registeredPatch(application, registered), registering: null },
     former: former.length > 0 ? former : null,
   };
-  return ctx.status(Application, application, status as object, [
+  return ctx.status(Application, application, status, [
     { type: "Registered", status: "True", reason: "Registered", message },
     // Not ready until the former registrations are deleted.
     ...(former.length > 0 ? [] : [ready("True", "Registered", "PipeCD has the application")]),

@@ -1,9 +1,10 @@
 /** The status of a RemoteSync: a condition for each step, and a summary. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
+import type { StatusFields } from "../../../bus/worker/arguments.ts";
 import type { BlockedError } from "../../../bus/worker/errors.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 
-type Status = NonNullable<RemoteSync["status"]>;
+type Status = StatusFields<RemoteSync>;
 
 /** The steps in order. */
 export const steps = ["SourceResolved", "Built", "Deployed"] as const;
@@ -14,7 +15,7 @@ const longestMessage = 2000;
 
 /** The status under construction. */
 export interface Progress {
-  readonly status: { -readonly [K in keyof Status]?: Status[K] | null };
+  readonly status: { -readonly [K in keyof Status]: Status[K] };
   readonly steps: Map<Step, Omit<ConditionUpdate, "type">>;
   /** Problems of a RemoteSync whose desired commit runs. */
   readonly warnings: Pick<ConditionUpdate, "reason" | "message">[];

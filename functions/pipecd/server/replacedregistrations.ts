@@ -2,6 +2,7 @@
 import { withoutConditions } from "../../../bus/kube/conditions.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
+import type { StatusFields } from "../../../bus/worker/arguments.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
@@ -62,13 +63,13 @@ export async function writeRetired<T extends Retiring>(
   if (error === undefined) {
     if (former.length === 0 && !conditions?.some(({ type }) => type === conditionType)) return { object };
     const status = { former: null, conditions: withoutConditions(conditions, conditionType) };
-    return { object: await ctx.status(kind, object, status as object) };
+    return { object: await ctx.status(kind, object, status as StatusFields<T>) };
   }
   const { reason, message, retryAfterMillis } =
     error instanceof BlockedError
       ? error
       : blockedBy(error, since(conditions, conditionType, "False"), ctx.now());
-  const latest = await ctx.status(kind, object, { former: left } as object, [
+  const latest = await ctx.status(kind, object, { former: left } as StatusFields<T>, [
     {
       type: conditionType,
       status: "False",

@@ -69,7 +69,6 @@ export const storeFunction = <T extends StoreObject>({
       await applyChild(serviceOf(options), ctx);
       const set = (await applyChild(statefulSetOf(options), ctx)) as Stored<StatefulSet>;
       await report(kind, store, set, ctx);
-      return undefined;
     },
     async finalize(store, ctx) {
       if (await isNamespaceTerminating(ctx)) return undefined;
