@@ -2,7 +2,7 @@
 import type { KubeConnection } from "./connection.ts";
 import { ApiError } from "./errors.ts";
 import { apiVersionOf, type Kind, Pod } from "./kind.ts";
-import { isPathSegment, type KubeObject, type Stored } from "./object.ts";
+import { isPathSegment, type KubeObject, type Stored, type Unstored } from "./object.ts";
 import { type ApiRequest, type CallObserver, Transport } from "./transport.ts";
 import { type WatchEvent, watchEvents } from "./watchstream.ts";
 
@@ -92,7 +92,7 @@ export interface KubeClient {
   ): Promise<ListPage<T>>;
   /** The last lines of a container's log; undefined if the API server has none. */
   podLog(at: ObjectName, options: PodLogOptions): Promise<string | undefined>;
-  create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): Promise<Stored<T>>;
+  create<T extends KubeObject>(kind: Kind<T>, object: Unstored<T>, options: WriteOptions): Promise<Stored<T>>;
   /** JSON merge patch (RFC 7386). With `metadata.resourceVersion` in it, the write is conditional. */
   mergePatch<T extends KubeObject>(
     kind: Kind<T>,
@@ -101,7 +101,7 @@ export interface KubeClient {
     options: PatchOptions,
   ): Promise<Stored<T>>;
   /** Server-side apply. */
-  apply<T extends KubeObject>(kind: Kind<T>, object: T, options: ApplyOptions): Promise<Stored<T>>;
+  apply<T extends KubeObject>(kind: Kind<T>, object: Unstored<T>, options: ApplyOptions): Promise<Stored<T>>;
   /** Deletes with a precondition on uid and, if given, resourceVersion. */
   delete(kind: Kind, at: ObjectName, options: DeleteOptions): Promise<void>;
 }
@@ -203,7 +203,7 @@ class ApiServerClient implements KubeClient {
 
   async create<T extends KubeObject>(
     kind: Kind<T>,
-    object: T,
+    object: Unstored<T>,
     { fieldManager, dryRun, ...context }: WriteOptions,
   ): Promise<Stored<T>> {
     return this.request({
@@ -233,7 +233,7 @@ class ApiServerClient implements KubeClient {
 
   async apply<T extends KubeObject>(
     kind: Kind<T>,
-    object: T,
+    object: Unstored<T>,
     { fieldManager, dryRun, force, subresource, ...context }: ApplyOptions,
   ): Promise<Stored<T>> {
     return this.request({
