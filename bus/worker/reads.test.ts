@@ -206,11 +206,16 @@ test("live list - passes the labels to the API server, and a denied one names th
     list: async (...given: unknown[]) => {
       lists.push(given.slice(1, 3));
       if (given[1] === "secret") throw new ApiError("GET", 403, {});
-      return { items: [] };
+      return { items: [{ metadata: child("a", "5").metadata }] };
     },
   } as unknown as KubeClient;
   const reads = reconcileReads({ ...sourcesOf({} as ObjectStore, ownWrites().of(key)), client });
-  await reads.liveList(Child, { namespace: undefined, labels: { matchLabels: { app: "web" } } });
+  const found = await reads.liveList(Child, {
+    namespace: undefined,
+    labels: { matchLabels: { app: "web" } },
+  });
+  // Items of a list arrive without their type.
+  expect(found).toEqual([child("a", "5")]);
   await reads.liveList(Child, { namespace: "a" });
   expect(lists).toEqual([
     [undefined, { labelSelector: "app in (web)" }],

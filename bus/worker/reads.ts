@@ -5,7 +5,7 @@
 import type { KubeClient } from "../kube/client.ts";
 import { isOutside, ownerMarks } from "../kube/clusterchild.ts";
 import { type ApiError, isForbidden } from "../kube/errors.ts";
-import type { Kind } from "../kube/kind.ts";
+import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { labelSelectorText, selects } from "../kube/labelselector.ts";
 import {
   compareVersions,
@@ -169,7 +169,8 @@ class CorrectedReads implements ReconcileReads {
     const versions = items.map(({ metadata }) => metadata);
     // Objects without the labels count as absent. If one is read later, its event requests another reconcile.
     this.#seen.readAll(kind, collectionIn(namespace), versions, "server");
-    return items;
+    // Items of a list have no type.
+    return items.map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }));
   }
 
   #readLive<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
