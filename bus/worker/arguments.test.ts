@@ -21,7 +21,9 @@ test("a child needs a spec only if its kind has one", () => {
   expectTypeOf<{ metadata: { name: string }; data: { a: string } }>().toExtend<
     NewChild<ObjectOf<typeof ConfigMap>>
   >();
-  expectTypeOf<{ metadata: { name: string; namespace: string } }>().toExtend<NewChild<KubeObject>>();
+  expectTypeOf<{ metadata: { name: string; namespace: string | undefined } }>().toExtend<
+    NewChild<KubeObject>
+  >();
   expectTypeOf<{ metadata: { name: string }; spec: { size: number } }>().toExtend<NewChild<Thing>>();
   expectTypeOf<{ metadata: { name: string } }>().not.toExtend<NewChild<Thing>>();
 });

@@ -10,7 +10,7 @@ import type { KubeObject } from "../kube/object.ts";
 export type NewChild<T extends KubeObject> = Omit<T, "apiVersion" | "kind" | "metadata" | "spec" | "status"> &
   SpecOf<T> & {
     readonly metadata: Pick<T["metadata"], "name"> &
-      Partial<Pick<T["metadata"], "namespace" | "labels" | "annotations">>;
+      Partial<Pick<T["metadata"], "labels" | "annotations">> & { readonly namespace?: string | undefined };
   };
 
 /** Kinds without a spec, such as ConfigMap, need none. */
@@ -36,9 +36,9 @@ type Clearable<V> = V extends readonly unknown[]
 /** The objects to list. For a cluster-scoped kind, only `labels` counts. */
 export interface ListOptions {
   /** Default: the namespace of the reconciled object. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Lists every namespace. Needed for a namespaced kind if the reconciled object is cluster-scoped. */
-  readonly allNamespaces?: boolean;
+  readonly allNamespaces?: boolean | undefined;
   /** As an object or as text, such as `app=web,tier in (front,back),!canary`. Default: all objects. */
-  readonly labels?: LabelSelector | string;
+  readonly labels?: LabelSelector | string | undefined;
 }

@@ -247,6 +247,7 @@ class Writer implements Writes {
     annotations: Readonly<Record<string, string>> = {},
   ): T {
     const owner = this.#owner;
+    const { namespace: _given, ...metadata } = child.metadata;
     const namespace = namespaceOfChild(kind, child.metadata, owner);
     const outside = isOutside(kind, owner);
     const marks = outside ? ownerMarks(owner) : { labels: {}, annotations: {} };
@@ -261,7 +262,7 @@ class Writer implements Writes {
       apiVersion: apiVersionOf(kind),
       kind: kind.kind,
       metadata: {
-        ...child.metadata,
+        ...metadata,
         ...(labels && { labels }),
         ...(allAnnotations && { annotations: allAnnotations }),
         ...(namespace !== undefined && { namespace }),
