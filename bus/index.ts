@@ -8,7 +8,12 @@
  */
 export { ConfigError } from "./config/config.ts";
 export * from "./entrypoints/kinds.ts";
-export * from "./entrypoints/project.ts";
+export {
+  type Component,
+  defineConfig,
+  type FunctionModules,
+  type ProjectConfig,
+} from "./entrypoints/project.ts";
 export type { WebhookEventName, WebhookPayload } from "./events/github/payloads.ts";
 export { refusalReasonOf } from "./kube/blocker.ts";
 export { isMarkedBy } from "./kube/clusterchild.ts";
@@ -32,13 +37,13 @@ export { digestOf } from "./values/digest.ts";
 export { Recent } from "./values/recent.ts";
 export { redacted, redactorOf } from "./values/redact.ts";
 export type { Webhook } from "./webhooks/received.ts";
+export type { ListOptions, NewChild, StatusFields } from "./worker/arguments.ts";
 export { BlockedError, TerminalError } from "./worker/errors.ts";
 export {
   type Context,
   defineFunction,
   type FunctionOptions,
   type Keys,
-  type NewChild,
   type Outbound,
   type PolicyRule,
   type Reads,

@@ -69,17 +69,21 @@ export const kindSubjects = (cluster: string, kind: GroupKind, namespace?: strin
 export const objectByName = (cluster: string, kind: GroupKind, key: ObjectKey): string =>
   `objects.${tokens(cluster, kind.group, kind.kind, key.namespace)}.*.${token(key.name)}`;
 
-/** The children of one kind that a controller owns in a namespace. */
+/** The children of one kind that a controller owns. */
 export const childrenSubjects = (
   cluster: string,
   kind: GroupKind,
   namespace: string,
   owner: string,
-): string => `objects.${tokens(cluster, kind.group, kind.kind, namespace, owner)}.*`;
+): string => `objects.${tokens(cluster, kind.group, kind.kind)}.${ownedIn(namespace, owner)}`;
 
-/** The children of every kind that a controller owns in a namespace. */
+/** The children of every kind that a controller owns. */
 export const familySubjects = (cluster: string, namespace: string, owner: string): string =>
-  `objects.${token(cluster)}.*.*.${tokens(namespace, owner)}.*`;
+  `objects.${token(cluster)}.*.*.${ownedIn(namespace, owner)}`;
+
+/** A controller owns objects in its own namespace. A cluster-scoped one owns objects in any. */
+const ownedIn = (namespace: string, owner: string): string =>
+  `${namespace === "" ? "*" : token(namespace)}.${token(owner)}.*`;
 
 /** Parses a subject of OBJECTS. Throws a `RangeError` on a subject that {@link objectSubject} cannot have built. */
 export function parseObjectSubject(subject: string): ObjectAddress & { readonly cluster: string } {

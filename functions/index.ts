@@ -1,3 +1,4 @@
+/** All functions of this project. Code that needs only some of them loads these from the catalog. */
 /** All built-in functions. Code that needs only some of them loads these from the catalog. */
 import type { ReconcileFunction } from "denrei";
 import { catalog } from "./catalog.ts";

@@ -22,6 +22,7 @@ export {
   Secret,
   type SecretObject,
 } from "../kube/kind.ts";
+export { type LabelSelector, selects } from "../kube/labelselector.ts";
 export {
   type Condition,
   compareVersions,

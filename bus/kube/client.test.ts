@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { resourcePath } from "./client.ts";
+import { kubeClient, resourcePath } from "./client.ts";
+import type { KubeConnection } from "./connection.ts";
 import { externalKind, Secret } from "./kind.ts";
 
 const Role = externalKind({
@@ -47,6 +48,23 @@ test("resource path - every valid name is one segment of the URL, and reads back
       expect(decodeURIComponent(role.split("/").at(-1) ?? "")).toBe(name);
     }),
   );
+});
+
+test("resource path - follows the scope of the kind", () => {
+  expect(resourcePath(Role, "default", "a")).toBe(resourcePath(Role, undefined, "a"));
+  expect(resourcePath(Role, "default")).toBe(resourcePath(Role));
+  expect(resourcePath(Secret, "")).toBe(resourcePath(Secret));
+});
+
+test("an object of a namespaced kind without a namespace is an error, not a missing object", async () => {
+  const client = kubeClient({ server: "https://host" } as KubeConnection);
+  const missing = "the namespace of the Secret a, found none";
+  const at = { namespace: "", name: "a" };
+  await expect(client.get(Secret, { name: "a" })).rejects.toThrow(missing);
+  await expect(client.delete(Secret, at, {})).rejects.toThrow(missing);
+  const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, spec: undefined };
+  await expect(client.create(Secret, object, { fieldManager: "test" })).rejects.toThrow(missing);
+  await expect(client.mergePatch(Secret, at, {}, { fieldManager: "test" })).rejects.toThrow(missing);
 });
 
 test("resource path - what would lead somewhere else is no name", () => {

@@ -2,7 +2,7 @@
 import type { KubeConnection } from "./connection.ts";
 import { ApiError } from "./errors.ts";
 import { apiVersionOf, type Kind, Pod } from "./kind.ts";
-import { isPathSegment, type KubeObject, type Stored } from "./object.ts";
+import { isPathSegment, type KubeObject, type Stored, type Unstored } from "./object.ts";
 import { type ApiRequest, type CallObserver, Transport } from "./transport.ts";
 import { type WatchEvent, watchEvents } from "./watchstream.ts";
 
@@ -15,7 +15,7 @@ export interface WatchRequest extends Omit<ApiRequest, "method"> {
   readonly oneOfMany?: boolean;
 }
 
-/** Identifies an object. `namespace` is empty or missing for cluster-scoped kinds. */
+/** Identifies an object. `namespace` has no meaning for cluster-scoped kinds. */
 export interface ObjectName {
   readonly namespace?: string | undefined;
   readonly name: string;
@@ -92,7 +92,7 @@ export interface KubeClient {
   ): Promise<ListPage<T>>;
   /** The last lines of a container's log; undefined if the API server has none. */
   podLog(at: ObjectName, options: PodLogOptions): Promise<string | undefined>;
-  create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): Promise<Stored<T>>;
+  create<T extends KubeObject>(kind: Kind<T>, object: Unstored<T>, options: WriteOptions): Promise<Stored<T>>;
   /** JSON merge patch (RFC 7386). With `metadata.resourceVersion` in it, the write is conditional. */
   mergePatch<T extends KubeObject>(
     kind: Kind<T>,
@@ -101,14 +101,14 @@ export interface KubeClient {
     options: PatchOptions,
   ): Promise<Stored<T>>;
   /** Server-side apply. */
-  apply<T extends KubeObject>(kind: Kind<T>, object: T, options: ApplyOptions): Promise<Stored<T>>;
+  apply<T extends KubeObject>(kind: Kind<T>, object: Unstored<T>, options: ApplyOptions): Promise<Stored<T>>;
   /** Deletes with a precondition on uid and, if given, resourceVersion. */
   delete(kind: Kind, at: ObjectName, options: DeleteOptions): Promise<void>;
 }
 
 /**
- * Path of a kind's collection or of one object. Throws a `RangeError` on an invalid namespace or name: a name of two dots would
- * lead to another path.
+ * Path of a kind's collection or of one object. A cluster-scoped kind ignores the namespace. Throws a `RangeError` on an invalid
+ * namespace or name: a name of two dots would lead to another path.
  */
 export function resourcePath(kind: Kind, namespace?: string, name?: string, subresource?: string): string {
   for (const segment of [namespace || undefined, name]) {
@@ -116,10 +116,22 @@ export function resourcePath(kind: Kind, namespace?: string, name?: string, subr
       throw new RangeError(`expected the name of an object, found ${JSON.stringify(segment)}`);
   }
   const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${apiVersionOf(kind)}`;
-  const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  const scope =
+    kind.scope === "Namespaced" && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
   const object = name === undefined ? "" : `/${encodeURIComponent(name)}`;
   return `${root}${scope}/${kind.plural}${object}${subresource ? `/${subresource}` : ""}`;
 }
+
+/** The namespace of an object. Without it, the API server would answer only that it finds nothing. */
+function namespaceOf(kind: Kind, { namespace, name }: ObjectName): string | undefined {
+  if (kind.scope === "Cluster" || namespace) return namespace;
+  throw new RangeError(
+    `expected the namespace of the ${kind.kind} ${name}, found none. Declare the kind with scope: "Cluster" if it has none`,
+  );
+}
+
+const objectPath = (kind: Kind, at: ObjectName, subresource?: string): string =>
+  resourcePath(kind, namespaceOf(kind, at), at.name, subresource);
 
 /** Opens a client over a connection. */
 export const kubeClient = (connection: KubeConnection, observer?: CallObserver): KubeClient =>
@@ -147,10 +159,10 @@ class ApiServerClient implements KubeClient {
     return watchEvents(body, request.path);
   }
 
-  get<T extends KubeObject>(kind: Kind<T>, at: ObjectName, signal?: AbortSignal): Promise<Stored<T>> {
+  async get<T extends KubeObject>(kind: Kind<T>, at: ObjectName, signal?: AbortSignal): Promise<Stored<T>> {
     return this.request({
       method: "GET",
-      path: resourcePath(kind, at.namespace, at.name),
+      path: objectPath(kind, at),
       ...(signal && { signal }),
     });
   }
@@ -174,7 +186,7 @@ class ApiServerClient implements KubeClient {
   }
 
   async podLog(at: ObjectName, { container, lines, signal }: PodLogOptions): Promise<string | undefined> {
-    const path = resourcePath(Pod, at.namespace, at.name, "log");
+    const path = objectPath(Pod, at, "log");
     const query = { container, tailLines: lines };
     try {
       return await this.#transport.send(
@@ -189,21 +201,21 @@ class ApiServerClient implements KubeClient {
     }
   }
 
-  create<T extends KubeObject>(
+  async create<T extends KubeObject>(
     kind: Kind<T>,
-    object: T,
+    object: Unstored<T>,
     { fieldManager, dryRun, ...context }: WriteOptions,
   ): Promise<Stored<T>> {
     return this.request({
       method: "POST",
-      path: resourcePath(kind, object.metadata.namespace),
+      path: resourcePath(kind, namespaceOf(kind, object.metadata)),
       query: { fieldManager, dryRun },
       body: object,
       ...context,
     });
   }
 
-  mergePatch<T extends KubeObject>(
+  async mergePatch<T extends KubeObject>(
     kind: Kind<T>,
     at: ObjectName,
     patch: object,
@@ -211,7 +223,7 @@ class ApiServerClient implements KubeClient {
   ): Promise<Stored<T>> {
     return this.request({
       method: "PATCH",
-      path: resourcePath(kind, at.namespace, at.name, subresource),
+      path: objectPath(kind, at, subresource),
       query: { fieldManager, dryRun },
       contentType: "application/merge-patch+json",
       body: patch,
@@ -219,14 +231,14 @@ class ApiServerClient implements KubeClient {
     });
   }
 
-  apply<T extends KubeObject>(
+  async apply<T extends KubeObject>(
     kind: Kind<T>,
-    object: T,
+    object: Unstored<T>,
     { fieldManager, dryRun, force, subresource, ...context }: ApplyOptions,
   ): Promise<Stored<T>> {
     return this.request({
       method: "PATCH",
-      path: resourcePath(kind, object.metadata.namespace, object.metadata.name, subresource),
+      path: objectPath(kind, object.metadata, subresource),
       query: { fieldManager, dryRun, force: force === "take-ownership" ? true : undefined },
       contentType: "application/apply-patch+yaml",
       body: object,
@@ -234,14 +246,14 @@ class ApiServerClient implements KubeClient {
     });
   }
 
-  delete(
+  async delete(
     kind: Kind,
     at: ObjectName,
     { uid, resourceVersion, propagation, ...context }: DeleteOptions,
   ): Promise<void> {
     return this.request({
       method: "DELETE",
-      path: resourcePath(kind, at.namespace, at.name),
+      path: objectPath(kind, at),
       body: {
         apiVersion: "v1",
         kind: "DeleteOptions",

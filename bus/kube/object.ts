@@ -39,6 +39,9 @@ export type Stored<T extends KubeObject = KubeObject> = T & {
   metadata: ObjectMeta & { uid: string; resourceVersion: string };
 };
 
+/** An object to write. Kinds without a spec, such as ConfigMap, need none. */
+export type Unstored<T extends KubeObject> = T | (undefined extends T["spec"] ? Omit<T, "spec"> : never);
+
 /** A condition as the API conventions define it (`metav1.Condition`). */
 export interface Condition {
   type: string;

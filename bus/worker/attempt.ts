@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { KubeClient } from "../kube/client.ts";
 import { discoverKind } from "../kube/discovery.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
-import { checkObject, InvalidObjectError, type Kind } from "../kube/kind.ts";
+import { checkObject, InvalidObjectError, type Kind, Pod } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import type { BusClock } from "../nats/busclock.ts";
 import type { Find } from "../objects/indexes.ts";
@@ -13,11 +13,12 @@ import type { ObjectKey } from "../subjects.ts";
 import type { Echoes } from "./echoes.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import { type FirstRead, isReplay, readFirstLive } from "./firstread.ts";
-import type { Context, ReconcileFunction, Result } from "./function.ts";
+import type { Context, ReconcileFunction } from "./function.ts";
 import type { OwnWrites, WritesOfKey } from "./ownwrites.ts";
 import { conditionsOf, type OnBus, settleConditions, stalled } from "./platformconditions.ts";
 import { type ReconcileReads, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
+import { keyOf, selectionOf } from "./scope.ts";
 import { reconcileWrites, type Write, type Writes } from "./writes.ts";
 
 /** Dependencies of an attempt. */
@@ -147,17 +148,17 @@ function contextOf(
     attempt: request.attempt,
     ...{ replica, cluster, signal, assertOwned, log, now: clock.now },
     read: {
-      get: (kind, name, namespace = key.namespace) => reads.get(kind, { namespace, name }),
+      get: async (kind, name, namespace = key.namespace) => reads.get(kind, keyOf(kind, name, namespace)),
       children: (kind, owner = object) => reads.children(kind, owner),
-      list: (kind, namespace = key.namespace) => reads.list(kind, namespace),
+      list: async (kind, options = {}) => reads.list(kind, selectionOf(kind, options, key.namespace)),
       find,
     },
     live: {
-      get: (kind, name, namespace = key.namespace) => reads.live(kind, { namespace, name }),
-      list: (kind, namespace = key.namespace) => reads.liveList(kind, namespace),
+      get: async (kind, name, namespace = key.namespace) => reads.live(kind, keyOf(kind, name, namespace)),
+      list: async (kind, options = {}) => reads.liveList(kind, selectionOf(kind, options, key.namespace)),
       kind: (apiVersion, kind) => discoverKind(client, apiVersion, kind, signal),
-      podLog: (pod, { container, lines }) =>
-        client.podLog({ namespace: key.namespace, name: pod }, { container, lines, signal }),
+      podLog: async (pod, { container, lines, namespace = key.namespace }) =>
+        client.podLog(keyOf(Pod, pod, namespace), { container, lines, signal }),
     },
     ...writesOf(tools, input, object, reads, own),
     event: (type, reason, note) => recorder.record(object, type, reason, note, log),
@@ -255,7 +256,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-function checkResult(fn: ReconcileFunction, result: Result | undefined): number | undefined {
+function checkResult(fn: ReconcileFunction, result: unknown): number | undefined {
   const after = (result as { requeueAfter?: unknown } | null | undefined)?.requeueAfter;
   const known = result === undefined || (typeof result === "object" && result !== null);
   if (known && (after === undefined || (typeof after === "number" && Number.isFinite(after) && after >= 0))) {

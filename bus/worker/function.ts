@@ -12,29 +12,25 @@ import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
 import type { FunctionSubscription } from "../topology.ts";
 import type { Webhook } from "../webhooks/received.ts";
+import type { ListOptions, NewChild, StatusFields } from "./arguments.ts";
 
-/** The result of a successful reconcile. Without it, the next reconcile runs when something changes. */
+/** The result of a successful reconcile. A reconcile that returns nothing runs again when something changes. */
 export interface Result {
   /** Delay until the next reconcile, in milliseconds; 0 means at once. Survives the crash of every worker. */
   readonly requeueAfter?: number;
 }
 
-/**
- * A child to create: the platform adds apiVersion, kind, namespace, and the controller reference. A cluster-scoped child gets
- * labels and annotations instead (`clusterchild.ts`), and is not garbage-collected: delete it in `finalize`.
- */
-export type NewChild<T extends KubeObject> = Omit<T, "apiVersion" | "kind" | "metadata" | "status"> & {
-  readonly metadata: Pick<T["metadata"], "name"> & Partial<Pick<T["metadata"], "labels" | "annotations">>;
-};
-
 /** Reads of the object store on the bus: cheap, and at least as new as the event that caused the reconcile. */
 export interface Reads {
-  /** Reads one object by name. Default namespace: that of the reconciled object. */
+  /** Reads one object by name. Default namespace: that of the reconciled object; a cluster-scoped kind has none. */
   get<T extends KubeObject>(kind: Kind<T>, name: string, namespace?: string): Promise<Stored<T> | undefined>;
-  /** Reads the objects of a kind that `owner` controls by uid, in no order. Default: the reconciled object; others must share its namespace. */
+  /** Reads the objects of a kind that `owner` controls by uid, in no order. Default: the reconciled object. */
   children<T extends KubeObject>(kind: Kind<T>, owner?: Stored): Promise<Stored<T>[]>;
-  /** Reads all objects of a kind in a namespace, in no order. Default namespace: that of the reconciled object. */
-  list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
+  /**
+   * Reads the objects of a kind, in no order. Default: all in the namespace of the reconciled object. Sees what the bridge
+   * publishes: only the opted-in namespaces of Secrets, and only those of `DENREI_NAMESPACES` if it is set.
+   */
+  list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<Stored<T>[]>;
   /** Looks up objects of the function's kind by one of its indexes. */
   readonly find: Find;
 }
@@ -64,15 +60,11 @@ export interface Context {
    */
   now(): number;
   readonly read: Reads;
-  /** Reads of the API server, for when staleness would hurt. */
+  /** Reads of the API server, for when staleness would hurt. Namespaces have the same defaults as in `read`. */
   readonly live: {
-    get<T extends KubeObject>(
-      kind: Kind<T>,
-      name: string,
-      namespace?: string,
-    ): Promise<Stored<T> | undefined>;
-    /** Lists all objects of a kind in a namespace. Default: that of the reconciled object. Needs a permission for `list`. */
-    list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<readonly Stored<T>[]>;
+    get: Reads["get"];
+    /** Lists the objects of a kind. Needs a permission for `list`, which the error names; Secrets cannot be listed. */
+    list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<readonly Stored<T>[]>;
     /** Looks up a kind that the API server serves, in this version or, failing that, in the preferred one. */
     kind(apiVersion: string, kind: string): Promise<Kind | undefined>;
     /**
@@ -81,7 +73,7 @@ export interface Context {
      */
     podLog(
       pod: string,
-      options: { readonly container: string; readonly lines: number },
+      options: { readonly container: string; readonly lines: number; readonly namespace?: string },
     ): Promise<string | undefined>;
   };
   /**
@@ -113,11 +105,14 @@ export interface Context {
    * deleted.
    */
   delete(kind: Kind, object: Stored, options?: { readonly propagation?: "Foreground" }): Promise<void>;
-  /** Writes status fields and conditions of the reconciled kind; no call when nothing changes. */
+  /**
+   * Writes status fields and conditions of the reconciled kind; no call when nothing changes. Null clears a field, undefined
+   * keeps it.
+   */
   status<T extends KubeObject>(
     kind: Kind<T>,
     object: Stored<T>,
-    status: Partial<NonNullable<T["status"]>>,
+    status: StatusFields<T>,
     conditions?: readonly ConditionUpdate[],
   ): Promise<Stored<T>>;
   /** Records a Kubernetes Event about the reconciled object; the same event within an hour is recorded once. */
@@ -152,7 +147,7 @@ export interface PolicyRule {
 /** Network access besides the API server and the bus. Network policies block everything else. */
 export interface Outbound {
   /** GitHub: port 443 of any public address. */
-  readonly github?: true;
+  readonly github?: boolean;
   /** These TCP ports of pods, in any namespace. */
   readonly podPorts?: readonly number[];
 }
@@ -169,7 +164,7 @@ export interface FunctionOptions<T extends KubeObject> {
    * Another function reconciles the same objects and reports their status. Failures of this one appear only in its logs, its dead
    * letters, and the conditions that it writes itself.
    */
-  readonly secondary?: true;
+  readonly secondary?: boolean;
   /** Kinds of children: a change of a child enqueues its controller. */
   readonly owns?: readonly Kind[];
   /** Further kinds of children, listed by the installation. Roles for them are not generated. */
@@ -198,14 +193,16 @@ export interface FunctionOptions<T extends KubeObject> {
   /** Network access besides the API server and the bus. Default: none. */
   readonly outbound?: Outbound;
   /** Brings the actual state to the desired state of the object. Level-triggered and idempotent: it may run at any time, and twice. */
-  reconcile(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function without `return` has this type.
+  reconcile(object: Stored<T>, ctx: Context): Promise<Result | void>;
   /**
    * Annotations that this function reads on Secrets, ConfigMaps, and other kinds whose metadata alone is published. All other
    * annotations stay off the bus, because tools store copies of the content in them.
    */
   readonly annotations?: readonly string[];
   /** Cleans up resources outside Kubernetes. With it, the platform sets a finalizer before the first reconcile. */
-  finalize?(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
+  // biome-ignore lint/suspicious/noConfusingVoidType: as above.
+  finalize?(object: Stored<T>, ctx: Context): Promise<Result | void>;
 }
 
 /** A function with its defaults filled in. The object type is checked in `defineFunction`. */

@@ -39,6 +39,19 @@ test("worker - a function that reconciles Secrets gets its permissions in opted-
   ]);
 });
 
+test("worker - a cluster-scoped kind with Secrets as children gets them in opted-in namespaces only", () => {
+  const Wide: Kind = { ...Thing, scope: "Cluster" };
+  const fn = declare({ for: Wide, owns: [Secret, ConfigMap] });
+  expect(workerRules(fn, "opted-in")).toEqual([core(["secrets"], ["create", "delete", "get", "patch"])]);
+  expect(ofCore(workerRules(fn, "all"))).toEqual([
+    core(["configmaps"], ["create", "delete", "get", "patch"]),
+  ]);
+  // The owner itself, and the permission to block its deletion, are cluster-wide.
+  expect(workerRules(fn, "all")).toContainEqual({
+    ...{ apiGroups: [Thing.group], resources: ["things/finalizers"], verbs: ["update"] },
+  });
+});
+
 test("worker - declared permissions are granted cluster-wide", () => {
   const permissions = [{ apiGroups: ["apps"], resources: ["deployments"], verbs: ["get"] }];
   const fn = declare({ permissions });

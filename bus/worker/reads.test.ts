@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { KubeClient } from "../kube/client.ts";
+import { ApiError } from "../kube/errors.ts";
 import { externalKind } from "../kube/kind.ts";
 import { controllerReference, type KubeObject, type Stored } from "../kube/object.ts";
 import type { Entry, ObjectStore } from "../objects/store.ts";
@@ -131,7 +132,7 @@ async function listWith(
   const own = ownWrites().of(key);
   if (ours !== undefined) own.record(ours);
   const store = { entries: async () => entries } as unknown as ObjectStore;
-  const found = await reconcileReads(sourcesOf(store, own, theirs)).list(Child, key.namespace);
+  const found = await reconcileReads(sourcesOf(store, own, theirs)).list(Child, key);
   return found.map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`);
 }
 
@@ -151,6 +152,99 @@ test("list - contains an object with a new controller once, and no deleted objec
   expect(await listWith(undefined, [[child("a", "5"), "deleted"]])).toEqual([]);
 });
 
+/** An object in a namespace that is not a child. */
+function objectIn(namespace: string, uid: string, labels: Record<string, string> = {}): Stored {
+  const { ownerReferences: _, ...metadata } = child(uid, "5").metadata;
+  return { ...child(uid, "5"), metadata: { ...metadata, namespace, labels } };
+}
+
+const entryOf = (object: Stored) =>
+  ({ object, uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion }) as Entry;
+
+/** Reads after this process wrote `ours`, while the store has `stored`, whatever is read. */
+function readsWith(stored: readonly Stored[], ours: readonly Stored[] = [], theirs?: Stored) {
+  const own = ownWrites().of(key);
+  for (const object of ours) own.record(object);
+  const store = {
+    entries: async (_: unknown, namespace?: string) =>
+      stored
+        .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
+        .map(entryOf),
+    entry: async (_: unknown, at: { namespace: string; name: string }) =>
+      stored
+        .filter(({ metadata }) => metadata.namespace === at.namespace && metadata.name === at.name)
+        .map(entryOf)[0],
+  } as unknown as ObjectStore;
+  return reconcileReads(sourcesOf(store, own, theirs));
+}
+const uids = (objects: readonly Stored[]) => objects.map(({ metadata }) => metadata.uid).sort();
+
+test("list - of all namespaces has the objects of one name in each, and own writes before the store has them", async () => {
+  const [a, b, c] = ["a", "b", "c"].map((name) => objectIn(name, name)) as [Stored, Stored, Stored];
+  expect(uids(await readsWith([a, b], [c]).list(Child, { namespace: undefined }))).toEqual(["a", "b", "c"]);
+  expect(uids(await readsWith([a, b], [c]).list(Child, { namespace: "c" }))).toEqual(["c"]);
+});
+
+test("list - finds another replica's write in one namespace after it was absent in another", async () => {
+  const theirs = objectIn(key.namespace, "x");
+  const reads = readsWith([], [], theirs);
+  expect(uids(await reads.list(Child, { namespace: "other" }))).toEqual([]);
+  expect(uids(await reads.list(Child, { namespace: key.namespace }))).toEqual(["x"]);
+  expect(uids(await reads.list(Child, { namespace: undefined }))).toEqual(["x"]);
+});
+
+test("list - selects by labels, also an own write", async () => {
+  const [web, db] = [objectIn("a", "a", { app: "web" }), objectIn("b", "b", { app: "db" })];
+  const reads = readsWith([web, db], [objectIn("c", "c", { app: "web" })]);
+  const labels = { matchLabels: { app: "web" } };
+  expect(uids(await reads.list(Child, { namespace: undefined, labels }))).toEqual(["a", "c"]);
+});
+
+test("live list - passes the labels to the API server, and a denied one names the permission", async () => {
+  const lists: unknown[] = [];
+  const client = {
+    list: async (...given: unknown[]) => {
+      lists.push(given.slice(1, 3));
+      if (given[1] === "secret") throw new ApiError("GET", 403, {});
+      return { items: [{ metadata: child("a", "5").metadata }] };
+    },
+  } as unknown as KubeClient;
+  const reads = reconcileReads({ ...sourcesOf({} as ObjectStore, ownWrites().of(key)), client });
+  const found = await reads.liveList(Child, {
+    namespace: undefined,
+    labels: { matchLabels: { app: "web" } },
+  });
+  // Items of a list arrive without their type.
+  expect(found).toEqual([child("a", "5")]);
+  await reads.liveList(Child, { namespace: "a" });
+  expect(lists).toEqual([
+    [undefined, { labelSelector: "app in (web)" }],
+    ["a", { labelSelector: undefined }],
+  ]);
+  await expect(reads.liveList(Child, { namespace: "secret" })).rejects.toThrow('resources: ["children"]');
+});
+
+test("get - does not return an own write of the same name in another namespace", async () => {
+  const reads = readsWith([], [objectIn("a", "a")]);
+  expect(await reads.get(Child, { namespace: "b", name: "child" })).toBeUndefined();
+  expect((await reads.get(Child, { namespace: "a", name: "child" }))?.metadata.uid).toBe("a");
+});
+
+test("children - outside of their owner's namespace are found by their label", async () => {
+  const Outside = externalKind({ ...Child, scope: "Cluster" });
+  const labels = { "denrei.dev/owner-uid": "owner" };
+  const reads = readsWith([objectIn("", "a", labels), objectIn("", "b")]);
+  expect(uids(await reads.children(Outside, owner))).toEqual(["a"]);
+});
+
+test("seen - an object of any namespace that a list of all namespaces did not find counts as unseen", async () => {
+  const sources = sourcesOf({ entries: async () => [] } as unknown as ObjectStore, ownWrites().of(key));
+  const reads = reconcileReads({ ...sources, client: { get: async () => objectIn("a", "a") } as never });
+  await reads.list(Child, { namespace: undefined });
+  await reads.live(Child, { namespace: "a", name: "child" });
+  expect(Object.fromEntries(sources.seen)).toEqual({});
+});
+
 test("seen - a newer version of the object in a list does not count as seen", async () => {
   const [old, changed, other] = [child("a", "5"), child("a", "8"), child("b", "7")];
   other.metadata.name = "other";
@@ -168,8 +262,8 @@ test("seen - a newer version of the object in a list does not count as seen", as
   const reads = reconcileReads(sources);
   const at = { ...key, name: "child" };
   await reads.first(Child, at, Promise.resolve({ entry, family: undefined }));
-  await reads.liveList(Child, key.namespace);
-  await reads.list(Child, key.namespace);
+  await reads.liveList(Child, key);
+  await reads.list(Child, key);
   await reads.live(Child, at);
   expect(Object.fromEntries(sources.seen)).toEqual({ a: "5", b: "7" });
   expect(reads.wrote("a", "9", "8")).toBe("overtaken");
@@ -185,8 +279,6 @@ test("seen - a newer version of the object in a list does not count as seen", as
 });
 
 test("seen - the version of a child in the first read counts, even after a newer read by name", async () => {
-  const entryOf = (object: Stored) =>
-    ({ object, uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion }) as Entry;
   const self = { ...owner, metadata: { ...owner.metadata, uid: "owner" } };
   for (const along of [[child("a", "5")], []]) {
     const store = { entry: async () => entryOf(child("a", "8")) } as unknown as ObjectStore;

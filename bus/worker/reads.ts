@@ -3,7 +3,10 @@
  * the event that caused the reconcile, or than a write of another replica, they come from the API server.
  */
 import type { KubeClient } from "../kube/client.ts";
-import type { Kind } from "../kube/kind.ts";
+import { isOutside, ownerMarks } from "../kube/clusterchild.ts";
+import { type ApiError, isForbidden } from "../kube/errors.ts";
+import { apiVersionOf, type Kind } from "../kube/kind.ts";
+import { labelSelectorText, selects } from "../kube/labelselector.ts";
 import {
   compareVersions,
   controllerOf,
@@ -14,12 +17,14 @@ import {
 } from "../kube/object.ts";
 import { type Entry, isIncomplete, newestEntry, type ObjectStore } from "../objects/store.ts";
 import type { Request } from "../queue/request.ts";
-import type { ObjectKey } from "../subjects.ts";
+import { keyText, type ObjectKey } from "../subjects.ts";
 import type { Written } from "./echoes.ts";
 import { changesOf, type FirstRead, isAt, readLive } from "./firstread.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
+import { type Selection, withListAdvice } from "./scope.ts";
 import {
   type Collection,
+  collectionIn,
   type ReadSource,
   type SeenVersions,
   seenVersions,
@@ -54,8 +59,8 @@ export interface ReconcileReads {
   get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined>;
   live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined>;
   children<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Stored<T>[]>;
-  list<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<Stored<T>[]>;
-  liveList<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<readonly Stored<T>[]>;
+  list<T extends KubeObject>(kind: Kind<T>, selection: Selection): Promise<Stored<T>[]>;
+  liveList<T extends KubeObject>(kind: Kind<T>, selection: Selection): Promise<readonly Stored<T>[]>;
 }
 
 /** A version, and its object unless it was deleted. */
@@ -72,10 +77,14 @@ function versionOf({ uid, resourceVersion, object: { metadata } }: Entry): Versi
 /** Replaces the children of a kind from the first read, once they were returned. */
 const used: readonly Entry[] = [];
 const kindOf = ({ apiVersion, kind }: KubeObject): string => `${groupOf(apiVersion)} ${kind}`;
+const keyTextOf = ({ metadata: { namespace = "", name } }: KubeObject): string =>
+  keyText({ namespace, name });
+const isOfKind = (object: KubeObject, { group, kind }: Kind): boolean =>
+  kindOf(object) === `${group} ${kind}`;
 
 /** An object that changed its controller has a tombstone at its old address, which must be ignored. */
 function latestOfEach<T extends KubeObject>(entries: readonly Entry<T>[]): Entry<T>[] {
-  const byName = Map.groupBy(entries, ({ object }) => object.metadata.name);
+  const byName = Map.groupBy(entries, ({ object }) => keyTextOf(object));
   return [...byName.values()].flatMap((same) => newestEntry(same) ?? []);
 }
 
@@ -89,8 +98,8 @@ class CorrectedReads implements ReconcileReads {
   readonly foundLate: SeenVersions["foundLate"];
   /** The children from the first read. */
   #family: { readonly owner: string; readonly children: Map<string, readonly Entry[]> } | undefined;
-  /** Needed versions of objects that were deleted or belong to another collection, by uid. */
-  readonly #elsewhere = new Map<string, ObjectVersion>();
+  /** By collection: needed versions of objects that were deleted or do not belong to it, by uid. */
+  readonly #elsewhere = new Map<Collection, Map<string, ObjectVersion>>();
 
   constructor(sources: ReadSources) {
     this.#sources = sources;
@@ -126,24 +135,42 @@ class CorrectedReads implements ReconcileReads {
   }
 
   async children<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Stored<T>[]> {
+    // A child outside of its owner's namespace has labels instead of a reference.
+    if (isOutside(kind, owner))
+      return this.list(kind, { namespace: "", labels: { matchLabels: ownerMarks(owner).labels } });
     const { uid } = owner.metadata;
     const entries = await this.#childEntries(kind, owner);
     return this.#collected(kind, `of ${uid}`, entries, (object) => controllerOf(object)?.uid === uid);
   }
 
-  async list<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<Stored<T>[]> {
+  /** Reads the whole namespace also for some labels: an object without them was seen as well. */
+  async list<T extends KubeObject>(
+    kind: Kind<T>,
+    { namespace, labels = {} }: Selection,
+  ): Promise<Stored<T>[]> {
     const entries = latestOfEach(await this.#sources.store.entries(kind, namespace));
-    const belongs = ({ metadata }: Stored) => (metadata.namespace ?? "") === namespace;
-    return this.#collected(kind, `in ${namespace}`, entries, belongs);
+    const belongs = ({ metadata }: Stored) =>
+      namespace === undefined || (metadata.namespace ?? "") === namespace;
+    const found = await this.#collected(kind, collectionIn(namespace), entries, belongs);
+    return found.filter(({ metadata }) => selects(labels, metadata.labels ?? {}));
   }
 
-  async liveList<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<readonly Stored<T>[]> {
+  async liveList<T extends KubeObject>(
+    kind: Kind<T>,
+    { namespace, labels = {} }: Selection,
+  ): Promise<readonly Stored<T>[]> {
     const { client, signal } = this.#sources;
-    const within = kind.scope === "Namespaced" ? namespace : undefined;
-    const { items } = await client.list(kind, within, undefined, signal);
+    const labelSelector = labelSelectorText(labels) || undefined;
+    const { items } = await client
+      .list(kind, namespace || undefined, { labelSelector }, signal)
+      .catch((error: unknown) => {
+        throw isForbidden(error) ? withListAdvice(error as ApiError, kind) : error;
+      });
     const versions = items.map(({ metadata }) => metadata);
-    this.#seen.readAll(kind, `in ${within ?? ""}`, versions, "server");
-    return items;
+    // Objects without the labels count as absent. If one is read later, its event requests another reconcile.
+    this.#seen.readAll(kind, collectionIn(namespace), versions, "server");
+    // Items of a list have no type.
+    return items.map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }));
   }
 
   #readLive<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
@@ -211,7 +238,7 @@ class CorrectedReads implements ReconcileReads {
     const found = entry && this.#newest(entry);
     if (found?.object) return this.#recordRead(kind, key, found);
     for (const write of this.#sources.own.all()) {
-      if (write.deleted || write.object.kind !== kind.kind || write.object.metadata.name !== key.name)
+      if (write.deleted || !isOfKind(write.object, kind) || keyTextOf(write.object) !== keyText(key))
         continue;
       if (write.object.metadata.uid === entry?.uid) continue;
       // The store has a later object of this name, which was also deleted.
@@ -230,11 +257,11 @@ class CorrectedReads implements ReconcileReads {
     belongs: (object: Stored) => boolean,
   ): Promise<Stored<T>[]> {
     const collected = new Collected<T>();
-    /** The newest version in the store of each name. */
+    /** The newest version in the store of each key. */
     const latest = new Map<string, string>();
     for (const entry of entries) {
       const { namespace = "", name } = entry.object.metadata;
-      latest.set(name, entry.resourceVersion);
+      latest.set(keyTextOf(entry.object), entry.resourceVersion);
       collected.versions.set(entry.uid, versionOf(entry));
       if (!isIncomplete(entry)) collected.add(this.#newest(entry));
       else {
@@ -243,7 +270,9 @@ class CorrectedReads implements ReconcileReads {
       }
     }
     this.#addOwnWrites(kind, collected, latest, belongs);
-    await this.#addNeeded(kind, collected, belongs);
+    const elsewhere = this.#elsewhere.get(collection) ?? new Map<string, ObjectVersion>();
+    this.#elsewhere.set(collection, elsewhere);
+    await this.#addNeeded(kind, collected, elsewhere, belongs);
     this.#seen.readAll(kind, collection, [...collected.versions.values()], "store");
     return [...collected.found.values()];
   }
@@ -255,10 +284,10 @@ class CorrectedReads implements ReconcileReads {
     belongs: (object: Stored) => boolean,
   ): void {
     for (const { object, deleted } of this.#sources.own.all()) {
-      const { uid, resourceVersion, name } = object.metadata;
-      if (deleted || collected.versions.has(uid) || object.kind !== kind.kind || !belongs(object)) continue;
+      const { uid, resourceVersion } = object.metadata;
+      if (deleted || collected.versions.has(uid) || !isOfKind(object, kind) || !belongs(object)) continue;
       // Another client recreated it: the store has the later object of this name.
-      if (compareVersions(latest.get(name) ?? "0", resourceVersion) > 0) continue;
+      if (compareVersions(latest.get(keyTextOf(object)) ?? "0", resourceVersion) > 0) continue;
       collected.add({ version: object.metadata, object: object as Stored<T> });
     }
   }
@@ -267,17 +296,18 @@ class CorrectedReads implements ReconcileReads {
   async #addNeeded<T extends KubeObject>(
     kind: Kind<T>,
     collected: Collected<T>,
+    elsewhere: Map<string, ObjectVersion>,
     belongs: (object: Stored) => boolean,
   ): Promise<void> {
     const needed = this.#neededOf(kind).filter((version) => !isKnown(collected.versions, version));
     await Promise.all(
       needed.map(async (version) => {
         collected.found.delete(version.uid);
-        if (isKnown(this.#elsewhere, version)) return;
+        if (isKnown(elsewhere, version)) return;
         collected.versions.set(version.uid, version);
         const object = await this.#readLive(kind, version);
         if (object && belongs(object)) collected.add({ version: object.metadata, object });
-        if (!collected.found.has(version.uid)) this.#elsewhere.set(version.uid, version);
+        if (!collected.found.has(version.uid)) elsewhere.set(version.uid, version);
       }),
     );
   }

@@ -12,8 +12,12 @@ import { compareVersions, type KubeObject, type ObjectVersion } from "../kube/ob
 /** A version of an object. Its owner references determine the collections that it belongs to. */
 export type Version = ObjectVersion & ObjectName & Pick<KubeObject["metadata"], "ownerReferences">;
 
-/** A collection that one read returns: the objects of a kind that an owner controls, or those of a namespace. */
-export type Collection = `of ${string}` | `in ${string}`;
+/** A collection that one read returns: the objects of a kind that an owner controls, those of a namespace, or all. */
+export type Collection = `of ${string}` | `in ${string}` | "everywhere";
+
+/** The objects of a namespace, or of all if it is undefined. */
+export const collectionIn = (namespace: string | undefined): Collection =>
+  namespace === undefined ? "everywhere" : `in ${namespace}`;
 
 /** The source of a read. The API server's state is never older than that of an earlier read; the store's may be. */
 export type ReadSource = "store" | "server";
@@ -103,5 +107,5 @@ export function seenVersions(seen: Map<string, string>): SeenVersions {
 
 function collectionsOf({ namespace = "", ownerReferences }: Version): Collection[] {
   const owner = ownerReferences?.find(({ controller }) => controller);
-  return [`in ${namespace}`, ...(owner ? [`of ${owner.uid}` as const] : [])];
+  return ["everywhere", `in ${namespace}`, ...(owner ? [`of ${owner.uid}` as const] : [])];
 }

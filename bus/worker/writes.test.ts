@@ -49,20 +49,8 @@ const thing = {
   metadata: { namespace: "default", name: "thing", uid: "u", resourceVersion: "1", generation: 2 },
 } as Stored<KubeObject<unknown, { observedGeneration?: number; log?: string }>>;
 
-/** The status that is sent when this status is written with one condition. */
-async function statusSent(
-  status: { log?: string },
-  message: string,
-  secondary?: true,
-): Promise<{ observedGeneration?: number; log?: string; conditions?: { message: string }[] }> {
-  let patch: { status?: Awaited<ReturnType<typeof statusSent>> } = {};
-  const client = {
-    async mergePatch(_: unknown, __: unknown, body: object) {
-      patch = body;
-      return thing;
-    },
-  } as unknown as KubeClient;
-  const tools = {
+const toolsWith = (client: KubeClient, secondary?: boolean): WriteTools =>
+  ({
     ...{ client, fn: "one", fieldManager: "one", traceparent: undefined, secondary },
     ...{ own: ownWrites().of({ namespace: "default", name: "thing" }), signal: AbortSignal.timeout(1000) },
     ...{
@@ -71,9 +59,23 @@ async function statusSent(
       onWrite: () => undefined,
       now: () => 0,
     },
-  } as unknown as WriteTools;
+  }) as unknown as WriteTools;
+
+/** The status that is sent when this status is written with one condition. */
+async function statusSent(
+  status: { log?: string },
+  message: string,
+  secondary?: boolean,
+): Promise<{ observedGeneration?: number; log?: string; conditions?: { message: string }[] }> {
+  let patch: { status?: Awaited<ReturnType<typeof statusSent>> } = {};
+  const client = {
+    async mergePatch(_: unknown, __: unknown, body: object) {
+      patch = body;
+      return thing;
+    },
+  } as unknown as KubeClient;
   const condition = { type: "Reported", status: "True", reason: "Reported", message } as const;
-  await reconcileWrites(thing, tools).status(Thing, thing, status, [condition]);
+  await reconcileWrites(thing, toolsWith(client, secondary)).status(Thing, thing, status, [condition]);
   return patch.status ?? {};
 }
 
@@ -81,6 +83,23 @@ test("status - only the primary function of a kind sets observedGeneration", asy
   const [own, secondary] = [await statusSent({}, ""), await statusSent({}, "", true)];
   expect([own.conditions?.length, secondary.conditions?.length]).toEqual([1, 1]);
   expect([own.observedGeneration, secondary.observedGeneration]).toEqual([2, undefined]);
+});
+
+test("status - null clears a field, undefined leaves it, and neither is a change if it changes nothing", async () => {
+  const patches: object[] = [];
+  const client = {
+    async mergePatch(_: unknown, __: unknown, { status }: { status: object }) {
+      patches.push(status);
+      return thing;
+    },
+  } as unknown as KubeClient;
+  const { status } = reconcileWrites(thing, toolsWith(client));
+  const logged = { ...thing, status: { log: "a", observedGeneration: 1 } };
+  await status(Thing, logged, { log: undefined, observedGeneration: undefined });
+  await status(Thing, thing, { log: null });
+  expect(patches).toEqual([]);
+  await status(Thing, logged, { log: null, observedGeneration: undefined });
+  expect(JSON.parse(JSON.stringify(patches))).toEqual([{ log: null }]);
 });
 
 test("status - redacts credentials in all fields and conditions", async () => {

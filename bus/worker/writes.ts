@@ -18,10 +18,12 @@ import {
 import type { ObjectKey } from "../subjects.ts";
 import { digestOf } from "../values/digest.ts";
 import { redactedValue } from "../values/redact.ts";
+import type { NewChild, StatusFields } from "./arguments.ts";
 import { BlockedError } from "./errors.ts";
-import type { Context, NewChild } from "./function.ts";
+import type { Context } from "./function.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
 import type { ReconcileReads } from "./reads.ts";
+import { namespaceOfChild } from "./scope.ts";
 
 /** Dependencies of the writes of one reconcile. */
 export interface WriteTools {
@@ -31,7 +33,7 @@ export interface WriteTools {
   /** The name of the function. */
   readonly fn: string;
   /** Another function reports the object's status: this one must not set `observedGeneration`. */
-  readonly secondary?: true | undefined;
+  readonly secondary?: boolean | undefined;
   readonly fieldManager: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
@@ -53,14 +55,14 @@ export interface Write extends ObjectKey {
   readonly event: "echo" | "trigger";
 }
 
-/** JSON merge patch (RFC 7386) on plain JSON values. */
+/** JSON merge patch (RFC 7386) on plain JSON values. Skips undefined values, which JSON cannot express. */
 export function mergePatched(target: unknown, patch: unknown): unknown {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
   const out: Record<string, unknown> =
     typeof target === "object" && target !== null && !Array.isArray(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete out[name];
-    else out[name] = mergePatched(out[name], value);
+    else if (value !== undefined) out[name] = mergePatched(out[name], value);
   }
   return out;
 }
@@ -196,7 +198,7 @@ class Writer implements Writes {
   async status<T extends KubeObject>(
     kind: Kind<T>,
     object: Stored<T>,
-    given: Partial<NonNullable<T["status"]>>,
+    given: StatusFields<T>,
     givenConditions?: readonly ConditionUpdate[],
   ): Promise<Stored<T>> {
     const before = (object.status ?? {}) as Record<string, unknown>;
@@ -245,6 +247,8 @@ class Writer implements Writes {
     annotations: Readonly<Record<string, string>> = {},
   ): T {
     const owner = this.#owner;
+    const { namespace: _given, ...metadata } = child.metadata;
+    const namespace = namespaceOfChild(kind, child.metadata, owner);
     const outside = isOutside(kind, owner);
     const marks = outside ? ownerMarks(owner) : { labels: {}, annotations: {} };
     const labels = unlessEmpty({ ...child.metadata.labels, ...marks.labels });
@@ -258,13 +262,11 @@ class Writer implements Writes {
       apiVersion: apiVersionOf(kind),
       kind: kind.kind,
       metadata: {
-        ...child.metadata,
+        ...metadata,
         ...(labels && { labels }),
         ...(allAnnotations && { annotations: allAnnotations }),
-        ...(!outside && {
-          ...(owner.metadata.namespace !== undefined && { namespace: owner.metadata.namespace }),
-          ownerReferences: [controllerReference(owner)],
-        }),
+        ...(namespace !== undefined && { namespace }),
+        ...(!outside && { ownerReferences: [controllerReference(owner)] }),
       },
     } as unknown as T;
   }

@@ -1,3 +1,4 @@
+/** Finding functions by name. */
 /** Functions of the project, by name. */
 import type { ReconcileFunction } from "denrei";
 import { openProject, UsageError } from "denrei/runtime";

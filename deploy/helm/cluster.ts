@@ -1,5 +1,4 @@
 /** Adapts the manifests to another `DENREI_CLUSTER`: users on the bus, and the consumers that KEDA polls. */
-
 import { scaledObject } from "../generate/autoscaling.ts";
 import { type AuthorizationOptions, authorizationFile } from "../generate/files.ts";
 import { workloadName } from "../generate/rbac.ts";

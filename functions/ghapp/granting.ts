@@ -12,10 +12,9 @@ export async function appOf(
   { read, live }: Pick<Context, "read" | "live">,
 ): Promise<App> {
   const { kind, name } = spec.appRef;
-  const find = async <T extends GitHubApp | ClusterGitHubApp>(of: Kind<T>, namespace?: string) =>
-    (await read.get(of, name, namespace)) ?? (await live.get(of, name, namespace));
-  const found: App | undefined =
-    kind === "GitHubApp" ? await find(GitHubApp) : await find(ClusterGitHubApp, "");
+  const find = async <T extends GitHubApp | ClusterGitHubApp>(of: Kind<T>) =>
+    (await read.get(of, name)) ?? (await live.get(of, name));
+  const found: App | undefined = kind === "GitHubApp" ? await find(GitHubApp) : await find(ClusterGitHubApp);
   if (found !== undefined) return found;
   throw new BlockedError(
     "AppNotFound",
@@ -52,5 +51,4 @@ const labelsOf = async (
   namespace: string,
   { read, live }: Context,
 ): Promise<Readonly<Record<string, string>>> =>
-  ((await read.get(Namespace, namespace, "")) ?? (await live.get(Namespace, namespace, "")))?.metadata
-    .labels ?? {};
+  ((await read.get(Namespace, namespace)) ?? (await live.get(Namespace, namespace)))?.metadata.labels ?? {};

@@ -161,7 +161,7 @@ async function reportReady(
     refreshAt: timeText(refresh),
     ...(repositories !== undefined && { repositories }),
   };
-  await ctx.status(Installation, installation, status as object, [
+  await ctx.status(Installation, installation, status, [
     { type: "Ready", status: "True", reason: "TokenIssued", message },
     { type: "TokenIssued", status: "True", reason: "TokenIssued", message },
   ]);
@@ -175,9 +175,7 @@ async function reportNotReady(
   ctx: Context,
 ): Promise<void> {
   const status = { ready: false, secret: installation.metadata.name, message };
-  // Null removes a field in a merge patch.
-  const gone = { expiresAt: null, refreshAt: null } as object;
-  await ctx.status(Installation, installation, { ...status, ...gone }, [
+  await ctx.status(Installation, installation, { ...status, expiresAt: null, refreshAt: null }, [
     { type: "Ready", status: "False", reason, message },
     { type: "TokenIssued", status: "False", reason, message },
   ]);

@@ -2,8 +2,8 @@
  * Decides which Installations an App allows. The creator of an Installation chooses the installation, the repositories, and the
  * permissions of a token, so the App limits these choices. Pure.
  */
+import { type LabelSelector, selects } from "denrei/kinds";
 import { matchesGlob, ownValue } from "denrei/values";
-import { type LabelSelector, selects } from "./labelselector.ts";
 
 /** Levels of a permission. Each includes those before it. */
 export const levels = ["read", "write", "admin"] as const;

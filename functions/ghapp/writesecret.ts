@@ -31,7 +31,7 @@ export const writeSecret = (
     if (found !== undefined) await ctx.delete(TokenSecret, found);
     const { labels, annotations, ...content } = desired;
     const metadata = { name: installation.metadata.name, labels, annotations };
-    await ctx.create(TokenSecret, { ...content, spec: undefined, metadata });
+    await ctx.create(TokenSecret, { ...content, metadata });
   });
 
 /** Reads a Secret of the Installation's namespace. */

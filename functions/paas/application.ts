@@ -79,13 +79,11 @@ export default defineFunction({
     };
     await writeStatus(listed, { ...found, hosts: hosts.desired }, ctx);
     if (withheld) throw withheld;
-    return undefined;
   },
   /** Deletes routes before the claims: the garbage collector may be slower than the next owner of a host. */
   async finalize(app, ctx) {
     await deleteHostRoutes(app, ctx);
     await releaseHosts(app, desiredHosts(app, [], "current and previous").desired, ctx);
-    return undefined;
   },
 });
 

@@ -126,7 +126,7 @@ export default defineFunction({
     progress.status.message = ready?.status === "True" ? "" : (ready?.message ?? "");
     progress.status.warning =
       (ready?.status === "True" && warningOf(progress)?.message.slice(0, 2000)) || null;
-    await ctx.status(RemoteSync, sync, progress.status as object, conditions);
+    await ctx.status(RemoteSync, sync, progress.status, conditions);
     const soonest = Math.min(...progress.delays);
     if (blocked !== undefined) throw soonerThan(blocked, soonest);
     return progress.delays.length === 0 ? undefined : { requeueAfter: soonest };
@@ -154,7 +154,7 @@ async function noteRevision(sync: Sync, ctx: Context, progress: Progress): Promi
   const { source, revision, ref, headSHA, baseBranch } = progress.status;
   if (ctx.signal.aborted || !revision || revision === sync.status?.revision) return;
   const noted = { source, revision, ref, headSHA, baseBranch };
-  await ctx.status(RemoteSync, sync, noted as object).catch((err: unknown) => {
+  await ctx.status(RemoteSync, sync, noted).catch((err: unknown) => {
     ctx.log.warn({ err }, "failed to record the revision, it will be resolved again");
   });
 }

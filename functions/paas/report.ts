@@ -68,7 +68,6 @@ export default defineFunction({
     if (unreported.length > 0)
       ctx.event("Warning", incomplete, `${notReported(unreported)}. Not retried: ${stopped.message}`);
     ctx.log.warn({ err: stopped }, "giving up, GitHub shows deleted previews");
-    return undefined;
   },
 });
 

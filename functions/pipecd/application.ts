@@ -5,6 +5,7 @@ import {
   type Context,
   defineFunction,
   type Result,
+  type StatusFields,
   type Stored,
   type Watch,
 } from "denrei";
@@ -111,9 +112,9 @@ async function reconcileApplication(
 const registeredPatch = (
   { status }: Stored<Application>,
   registered: Desired["registered"],
-): Desired["registered"] =>
+): StatusFields<Application>["registered"] =>
   status?.registered?.deployTargets && !registered.deployTargets
-    ? ({ ...registered, deployTargets: null } as object as Desired["registered"])
+    ? { ...registered, deployTargets: null }
     : registered;
 
 /** Deletes the registrations that this one replaces, then reports the application as ready. */
@@ -144,7 +145,7 @@ function writeStatus(
     ...{ applicationID, pipedID, registered: registeredPatch(application, registered), registering: null },
     former: former.length > 0 ? former : null,
   };
-  return ctx.status(Application, application, status as object, [
+  return ctx.status(Application, application, status, [
     { type: "Registered", status: "True", reason: "Registered", message },
     // Not ready until the former registrations are deleted.
     ...(former.length > 0 ? [] : [ready("True", "Registered", "PipeCD has the application")]),

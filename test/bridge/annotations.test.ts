@@ -51,7 +51,6 @@ test("publishes unchanged objects again when the declared annotations change", a
     {
       ...{ apiVersion: "v1", kind: "ConfigMap" },
       metadata: { ...at, annotations: { former: "1", next: "2" } },
-      spec: undefined,
     },
     { fieldManager: "test" },
   );

@@ -42,7 +42,6 @@ beforeAll(async () => {
       kind: "Secret",
       metadata: { name: "token", namespace: team },
       data: { key: base64(secret) },
-      spec: undefined,
     },
     { fieldManager: "test" },
   );

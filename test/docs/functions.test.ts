@@ -21,6 +21,13 @@ function stepsOf(page: string): Step[] {
   });
 }
 
+/** Complete modules that the page shows as examples. They need not exist to follow it. */
+function examplesOf(page: string): string[] {
+  const [, section = ""] = page.split("\n## Examples of declarations\n");
+  const end = section.indexOf("\n## ");
+  return [...section.slice(0, end).matchAll(/```ts\n(.*?)```\n/gs)].map(([, text = ""]) => text);
+}
+
 /** The files that `denrei new function` reports. */
 const pathsIn = (output: string): string[] =>
   [...output.matchAll(/(?<=^(?:wrote|changed) ).+$/gm)].map(([path]) => path);
@@ -68,7 +75,11 @@ test(
     ]);
     expect(steps.length).toBe(commands.length + 7);
     const outputs = new Map<string, string>();
+    const examples = examplesOf(page).map((text, n) => ({ path: `functions/greeting/example${n}.ts`, text }));
+    expect(examples.length).toBe(4);
     for (const step of steps) {
+      if ("command" in step && step.command === "npm run typecheck")
+        for (const { path, text } of examples) await writeFile(join(copy.path, path), text);
       if ("command" in step) outputs.set(step.command, await copy.succeed(step.command));
       else {
         await mkdir(dirname(join(copy.path, step.path)), { recursive: true });
@@ -87,7 +98,8 @@ test(
         path,
       ).toBe(true);
     // The page's code follows the project's style.
-    const sources = steps.flatMap((step) => ("path" in step && step.path.endsWith(".ts") ? [step.path] : []));
+    const files = [...steps, ...examples];
+    const sources = files.flatMap((step) => ("path" in step && step.path.endsWith(".ts") ? [step.path] : []));
     await copy.succeed(`npx biome check --error-on-warnings ${sources.join(" ")}`);
     // The page says which rights follow from the declaration.
     const rights = await readFile(join(copy.path, "deploy/kubernetes/base/functions/greeting.yaml"), "utf8");

@@ -26,7 +26,6 @@ beforeAll(async () => {
         annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
       },
       provisioner: "example.com/none",
-      spec: undefined,
     } as unknown as StorageClass,
     { fieldManager: "test" },
   );

@@ -1,7 +1,8 @@
-/** Namespaced objects with children outside of their namespace, and functions that read all objects of a namespace. */
+/** Children outside of their owner's namespace, in both directions, and lists of one namespace and of all. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
+import { ConfigMap } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { ClusterRole } from "../../bus/kube/rbac.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
@@ -9,21 +10,25 @@ import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { leftMessages } from "../../bus/topology/leftovers.ts";
 import { runHere } from "../cli/here.ts";
 import signposts, { Signpost } from "../fixtures/functions/signposts.ts";
+import towns, { Town } from "../fixtures/functions/towns.ts";
 import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { conditionOf, has, openTestObjects, type TestObjects } from "../harness/testobjects.ts";
 
-const path = fileURLToPath(new URL("../fixtures/functions/signposts.ts", import.meta.url));
+const [path, townsPath] = ["signposts", "towns"].map((name) =>
+  fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
+) as [string, string];
 
 let environment: TestEnvironment;
 let objects: TestObjects;
 let bridge: Replica;
 const workers: Replica[] = [];
 beforeAll(async () => {
-  environment = await startTestEnvironment({ crds: [crdOf(Signpost)] });
-  objects = await openTestObjects(environment, [signposts], workers);
-  bridge = await environment.bridge("bridge-1", { args: [path] });
-  workers.push(...(await Promise.all([1, 2].map((n) => environment.worker(`worker-${n}`, [path])))));
+  environment = await startTestEnvironment({ crds: [crdOf(Signpost), crdOf(Town)] });
+  objects = await openTestObjects(environment, [signposts, towns], workers);
+  bridge = await environment.bridge("bridge-1", { args: [path, townsPath] });
+  const started = [path, path, townsPath].map((fn, n) => environment.worker(`worker-${n + 1}`, [fn]));
+  workers.push(...(await Promise.all(started)));
 });
 afterAll(async () => {
   await objects?.close();
@@ -98,6 +103,60 @@ test("reads all objects of one namespace, from the bus and from the API server, 
     ({ status }) => status?.read?.length === 1,
   );
   expect(left.status?.live).toEqual(["a"]);
+});
+
+test("keeps and restores a child of a cluster-scoped object in a namespace, until its owner is deleted", async () => {
+  await createNamespace(environment.client, "square");
+  const at = { namespace: "square", name: "kyoto" };
+  await objects.create(Town, { metadata: { name: "kyoto" }, spec: { namespace: "square" } });
+  const { status, metadata } = await environment.until(Town, { name: "kyoto" }, has("Ready", "True"));
+  expect(status?.self).toBe("kyoto");
+  const child = await environment.client.get(ConfigMap, at);
+  expect(child.metadata.ownerReferences).toEqual([
+    expect.objectContaining({ kind: "Town", name: "kyoto", uid: metadata.uid, controller: true }),
+  ]);
+  await objects.patch(ConfigMap, at, { data: { town: "changed" } });
+  await environment.until(ConfigMap, at, ({ data }) => data?.town === "kyoto");
+  await environment.client.delete(ConfigMap, at, {});
+  await environment.until(ConfigMap, at, (found) => found.metadata.uid !== child.metadata.uid);
+  const seen = ({ status }: Town) => status?.children?.join() === "square/kyoto";
+  await environment.until(Town, { name: "kyoto" }, seen);
+  await environment.client.delete(Town, { name: "kyoto" }, {});
+  await environment.untilGone(ConfigMap, at, 120_000);
+});
+
+test("reports a child without the namespace that its cluster-scoped owner cannot give it", async () => {
+  await objects.create(Town, { metadata: { name: "nowhere" }, spec: {} });
+  const messagesOf = (town: Town) => town.status?.conditions?.map(({ message }) => message).join() ?? "";
+  const expected = "expected metadata.namespace in the child ConfigMap nowhere of Town nowhere, found none";
+  await environment.until(Town, { name: "nowhere" }, (town) => messagesOf(town).includes(expected));
+  await environment.client.delete(Town, { name: "nowhere" }, {});
+});
+
+test("lists the objects with a label in all namespaces, from the bus and from the API server", async () => {
+  await createNamespace(environment.client, "north");
+  await createNamespace(environment.client, "south");
+  await objects.create(Town, { metadata: { name: "nara" }, spec: { namespace: "north" } });
+  const labelled = (namespace: string, town: string) =>
+    objects.create(Signpost, {
+      metadata: { namespace, name: town, labels: { town } },
+      spec: { role: `${namespace}-${town}`, verb: "get" },
+    });
+  await Promise.all([labelled("north", "nara"), labelled("south", "nara"), labelled("south", "osaka")]);
+  const all = ["north/nara", "south/nara"];
+  const complete = ({ status }: Town) => status?.read?.length === 2 && status.live?.length === 2;
+  const { status } = await environment.until(Town, { name: "nara" }, complete);
+  expect([status?.read, status?.live]).toEqual([all, all]);
+  await Promise.all(
+    ["north", "south"].map((namespace) =>
+      environment.client.delete(Signpost, { namespace, name: "nara" }, {}),
+    ),
+  );
+  await environment.until(
+    Town,
+    { name: "nara" },
+    ({ status }) => status?.read?.length === 0 && status.live?.length === 0,
+  );
 });
 
 const pruning = (...args: string[]) =>

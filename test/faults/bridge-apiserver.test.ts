@@ -90,7 +90,7 @@ test("a CRD installed late causes no hot loop, no restart, and no delay for othe
   const ofLate = (kind: Kind, name: string) =>
     bridged.history.of(kind, name).filter(({ at }) => at.cluster === "late");
   await expect.poll(state, { timeout: 60_000 }).toBe("absent");
-  const meanwhile = { apiVersion: "v1", kind: "ConfigMap", metadata: at("meanwhile"), spec: undefined };
+  const meanwhile = { apiVersion: "v1", kind: "ConfigMap", metadata: at("meanwhile") };
   await bridged.environment.client.create(ConfigMap, meanwhile, manager);
   await bridged.history.until(() => ofLate(ConfigMap, "meanwhile").length === 1);
   await expect.poll(unknown, { timeout: 60_000 }).toBeGreaterThan(4);

@@ -130,7 +130,7 @@ async function applySite(
   data: Readonly<Record<string, string>>,
 ): Promise<void> {
   const at = { namespace: platformNamespace, name: siteName };
-  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: at, data, spec: undefined };
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: at, data };
   const { metadata } = await client.apply(ConfigMap, object, {
     fieldManager: "test",
     force: "take-ownership",

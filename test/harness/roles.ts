@@ -14,6 +14,7 @@ import probe from "../fixtures/functions/probe.ts";
 import shelves from "../fixtures/functions/shelves.ts";
 import signposts from "../fixtures/functions/signposts.ts";
 import stickers from "../fixtures/functions/stickers.ts";
+import towns from "../fixtures/functions/towns.ts";
 
 /** Every function that a test may run. */
 export const testFunctions: readonly ReconcileFunction[] = [
@@ -30,6 +31,7 @@ export const testFunctions: readonly ReconcileFunction[] = [
   planters,
   probe,
   shelves,
+  towns,
 ];
 
 /** Names of the clusters in tests, all on one bus. */

@@ -136,7 +136,6 @@ describe("a default StorageClass", () => {
     kind: "StorageClass",
     metadata: { name, annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
     provisioner: "example.com/none",
-    spec: undefined,
   };
 
   test("adds a cache to each written Image, and its deletion blocks their status", async () => {

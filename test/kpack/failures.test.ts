@@ -199,7 +199,7 @@ describe.concurrent("a ServiceAccount", () => {
       kind: "Secret",
       metadata: { namespace, name: "late", annotations: { "kpack.io/git": "https://git.example" } },
     };
-    await environment.client.create(Secret, { ...late, spec: undefined }, manager);
+    await environment.client.create(Secret, { ...late }, manager);
     const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
     await environment.client.mergePatch(BuildKind, { namespace, name: "web-build-1" }, needed, manager);
     await ns.untilReady("web", "True/UpToDate");

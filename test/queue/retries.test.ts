@@ -31,7 +31,6 @@ const errands = defineFunction({
   for: Errand,
   async reconcile({ spec }) {
     if (spec.blocked) throw new BlockedError("ShopClosed", "the shop is closed", 600_000);
-    return undefined;
   },
 });
 

@@ -1,5 +1,4 @@
 /** What `demo` and `up` start: an environment with CRDs, workers, one bridge, and optionally gateways and a dashboard. */
-
 import { redacted } from "denrei";
 import { busAddress, connectBus } from "denrei/bus";
 import { connectCluster, installCrds, type KubeClient } from "denrei/kubernetes";

@@ -1,5 +1,4 @@
 /** The demo `github`: an App on a simulated GitHub, and the replicas that reconcile it. */
-
 import { say } from "denrei/runtime";
 import { timed } from "../../environment/progress.ts";
 import {

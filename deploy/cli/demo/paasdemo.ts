@@ -1,5 +1,4 @@
 /** The demo `paas`: pull requests get previews, which are deleted when they are closed. */
-
 import { say } from "denrei/runtime";
 import { timed } from "../../environment/progress.ts";
 import {

@@ -1,5 +1,4 @@
 /** The demo `song`, and `denrei up`, which also has a dashboard. */
-
 import { say } from "denrei/runtime";
 import { missingIssuer } from "../../environment/dashboard.ts";
 import { grantRoles } from "../../environment/grants.ts";

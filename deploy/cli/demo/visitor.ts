@@ -1,5 +1,4 @@
 /** A user of the dashboard without a browser: logs in on the issuer's page, and sends requests as the page does. */
-
 import { AbsentError } from "denrei/runtime";
 import { Agent, fetch, type RequestInit, type Response } from "undici";
 import type { DashboardUser } from "../../environment/users.ts";

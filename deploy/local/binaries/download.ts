@@ -1,5 +1,4 @@
 /** Downloads published files and verifies their checksums. */
-
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";

@@ -2,7 +2,6 @@
  * Obtains the programs of the local platform: from this machine, or else from the official release, or else by building
  * from source.
  */
-
 import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ExpectedError } from "denrei/runtime";

@@ -1,5 +1,4 @@
 /** A supervised child process that can be stopped and restarted, with its log in the run's directory. */
-
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, createWriteStream, openSync, readdirSync, rmSync, type WriteStream } from "node:fs";
 import { open } from "node:fs/promises";

@@ -1,4 +1,5 @@
 /** Applies an Application's objects, and prunes those that the chart no longer renders. */
+
 import { BlockedError, type Context, type Kind, type KubeObject, type NewChild, type Stored } from "denrei";
 import { childKinds } from "../charts/kinds.ts";
 import type { ChildObject } from "../charts/validate.ts";

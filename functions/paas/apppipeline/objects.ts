@@ -1,4 +1,5 @@
 /** The objects of a preview. Pure. */
+
 import type { NewChild, Stored } from "denrei";
 import type { Application } from "../kinds/application.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";

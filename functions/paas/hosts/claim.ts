@@ -60,10 +60,10 @@ interface Known {
 async function claimHost(app: App, host: string, known: Known, ctx: Context): Promise<Refusal | undefined> {
   const name = claimName(host);
   // A claim that the recorded status does not include must be confirmed by the API server.
-  const before = serves(app, host) ? await ctx.read.get(HostClaim, name, "") : undefined;
+  const before = serves(app, host) ? await ctx.read.get(HostClaim, name) : undefined;
   if (before && isOf(before, app)) return undefined;
   for (let tries = 0; tries < maxTries; tries++) {
-    const found = await ctx.live.get(HostClaim, name, "");
+    const found = await ctx.live.get(HostClaim, name);
     if (found !== undefined) {
       if (isOf(found, app)) return undefined;
       if (await isHeld(found, ctx)) return taken(host, ownerText(found));
@@ -108,7 +108,7 @@ async function refusalWithoutClaim(
   const namespace = app.metadata.namespace ?? "";
   const wildcards = isAllowed(config, namespace, host) ? [] : wildcardsOver(host);
   for (const wildcard of wildcards) {
-    const claim = await ctx.live.get(HostClaim, claimName(wildcard), "");
+    const claim = await ctx.live.get(HostClaim, claimName(wildcard));
     if (claim !== undefined && claim.spec.namespace !== namespace && (await isHeld(claim, ctx)))
       return covered(host, wildcard, ownerText(claim), namespace);
   }
@@ -144,7 +144,7 @@ async function olderHolder(
 /** Releases claims. Delete the routes to these hosts first. */
 export async function releaseHosts(app: App, hosts: readonly string[], ctx: Context): Promise<void> {
   for (const host of hosts) {
-    const claim = await ctx.live.get(HostClaim, claimName(host), "");
+    const claim = await ctx.live.get(HostClaim, claimName(host));
     if (claim && isOf(claim, app)) await ctx.delete(HostClaim, claim);
   }
 }

@@ -58,16 +58,16 @@ const ofClaim: Watch<HostClaim> = {
 };
 
 /** Applications that may take or lose a host when another system's route changes. */
-const keysOfRoute = (kind: string) => async (route: Stored, find: Find) => {
-  const keys = await Promise.all(servedBy(kind, route).map(({ host }) => find("host", host)));
+const keysOfRoute = async (route: Stored, find: Find) => {
+  const keys = await Promise.all(servedBy(route).map(({ host }) => find("host", host)));
   return keys.flat();
 };
 
 /** Enqueues Applications that want a host when its owner changes. */
 export const watchHosts: readonly Watch[] = [
   ofClaim,
-  { kind: Ingress, keys: keysOfRoute(Ingress.kind) },
-  { kind: HTTPRoute, keys: keysOfRoute(HTTPRoute.kind) },
+  { kind: Ingress, keys: keysOfRoute },
+  { kind: HTTPRoute, keys: keysOfRoute },
 ];
 
 /** Claiming a host lists the routes of the whole cluster. */

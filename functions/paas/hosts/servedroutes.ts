@@ -36,11 +36,11 @@ export function belongsToApplication(route: Stored): boolean {
 }
 
 /** The hosts of another system's route. A route for all hosts owns none of them. */
-export function servedBy(kind: string, route: Stored): ServedHost[] {
+export function servedBy(route: Stored): ServedHost[] {
   if (belongsToApplication(route)) return [];
+  const { kind } = route;
   const { namespace = "", name, creationTimestamp = "" } = route.metadata;
-  // Items of a list have no kind.
-  return hostsOf({ ...route, kind })
+  return hostsOf(route)
     .filter((host) => host !== anyHost)
     .map((host) => ({ host, kind, namespace, name, creationTimestamp }));
 }
@@ -50,9 +50,9 @@ export async function servedHosts({ live }: Pick<Context, "live">): Promise<read
   const lists = await Promise.all(
     routeKinds.map(async (kind) => {
       try {
-        const routes = await live.list(kind, "");
+        const routes = await live.list(kind, { allNamespaces: true });
         const staying = routes.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-        return staying.flatMap((route) => servedBy(kind.kind, route));
+        return staying.flatMap(servedBy);
       } catch (error) {
         // Not every cluster has the Gateway API, or all of it.
         if (isNotFound(error)) return [];

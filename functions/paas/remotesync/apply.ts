@@ -119,5 +119,5 @@ async function applyAccount(
     return;
   }
   const metadata = { ...fields.metadata, name: accountNameOf(sync) };
-  await ctx.create(ServiceAccount, { ...fields, spec: undefined, metadata });
+  await ctx.create(ServiceAccount, { ...fields, metadata });
 }

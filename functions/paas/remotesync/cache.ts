@@ -22,7 +22,7 @@ export async function growthProblem(
     const { name } = claim.metadata;
     if (claim.status?.phase !== "Bound") return `the PersistentVolumeClaim ${name} of the cache is not bound`;
     const { storageClassName: of = "" } = claim.spec;
-    const storageClass = of ? await live.get(StorageClass, of, "") : undefined;
+    const storageClass = of ? await live.get(StorageClass, of) : undefined;
     return storageClass?.allowVolumeExpansion
       ? undefined
       : `the StorageClass ${of || "(none)"} of the PersistentVolumeClaim ${name} does not allow volume expansion`;

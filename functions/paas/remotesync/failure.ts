@@ -84,9 +84,7 @@ export async function noteFailure(
     // Redact before cutting: half a credential would not be recognized.
     log: log ? redact(log).slice(-longestLog) : null,
   };
-  progress.status.lastFailure = facts as unknown as NonNullable<
-    NonNullable<RemoteSync["status"]>["lastFailure"]
-  >;
+  progress.status.lastFailure = facts;
   ctx.event("Warning", reason, `${name}${step ? ` in the step ${step}` : ""}: ${message}`.slice(0, 1000));
   return { message, step };
 }

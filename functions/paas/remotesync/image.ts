@@ -1,4 +1,5 @@
 /** kpack's Image of a RemoteSync. All revisions share one, so that builds have a cache, numbers, and a history. Pure. */
+
 import type { NewChild, Stored } from "denrei";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
-import type { Context, NewChild } from "../../../bus/worker/function.ts";
+import type { NewChild } from "../../../bus/worker/arguments.ts";
+import type { Context } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { desiredImage } from "./image.ts";

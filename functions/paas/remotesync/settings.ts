@@ -2,6 +2,7 @@
  * Settings that kpack refuses for its Image. They must not keep a revision from being built, so the Image is applied with its
  * current settings, and the refused ones are retried later.
  */
+
 import { BlockedError, type Context, digestOf, type NewChild, type Stored } from "denrei";
 import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";

@@ -1,8 +1,9 @@
 /** The status of a RemoteSync: a condition for each step, and a summary. Pure. */
-import type { BlockedError, ConditionUpdate } from "denrei";
+
+import type { BlockedError, ConditionUpdate, StatusFields } from "denrei";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 
-type Status = NonNullable<RemoteSync["status"]>;
+type Status = StatusFields<RemoteSync>;
 
 /** The steps in order. */
 export const steps = ["SourceResolved", "Built", "Deployed"] as const;
@@ -13,7 +14,7 @@ const longestMessage = 2000;
 
 /** The status under construction. */
 export interface Progress {
-  readonly status: { -readonly [K in keyof Status]?: Status[K] | null };
+  readonly status: { -readonly [K in keyof Status]: Status[K] };
   readonly steps: Map<Step, Omit<ConditionUpdate, "type">>;
   /** Problems of a RemoteSync whose desired commit runs. */
   readonly warnings: Pick<ConditionUpdate, "reason" | "message">[];

@@ -21,7 +21,7 @@ export async function contextOf(
   if (cluster !== unnamed) return of(cluster);
   const [, place = ""] = status?.reportContext?.split("/") ?? [];
   if (/^default-[0-9a-f]{8}$/.test(place)) return of(place);
-  const found = await live.get(Namespace, systemNamespace, "").catch((error: unknown) => {
+  const found = await live.get(Namespace, systemNamespace).catch((error: unknown) => {
     if (isForbidden(error)) return undefined;
     throw error;
   });

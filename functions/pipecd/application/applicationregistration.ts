@@ -123,7 +123,7 @@ async function ownRecord(
 function recordLoss(application: App, id: string, ctx: Context): Promise<App> {
   const message = `PipeCD no longer has the application ${id}`;
   ctx.event("Warning", "RegistrationLost", `${message}: registering it again`);
-  return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
+  return ctx.status(Application, application, { applicationID: null, registered: null }, [
     { type: "Registered", status: "False", reason: "RegistrationLost", message },
     ready("False", "RegistrationLost", message),
   ]);

@@ -55,7 +55,7 @@ export async function recordInterrupted(
   const interruptedIDs = await interruptedAt(application, interrupted, other, ctx);
   const found = interruptedIDs.map((applicationID) => ({ applicationID, registered: interrupted }));
   const patch = { registering: null, ...(found.length > 0 && { former: [...former, ...found] }) };
-  return ctx.status(Application, application, patch as object);
+  return ctx.status(Application, application, patch);
 }
 
 /** Deletes former applications, and schedules a retry for those that PipeCD refuses to delete. */
@@ -123,7 +123,7 @@ export async function yieldPlace(
       "PlaceReleased",
       `PipeCD has ${removal.toLowerCase()} the application ${applicationID}: ${message}`,
     );
-  return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
+  return ctx.status(Application, application, { applicationID: null, registered: null }, [
     { type: "Registered", status: "False", reason: placeTaken, message },
   ]);
 }

@@ -112,7 +112,7 @@ export async function waitForPlace(mine: App, place: Place, profile: Profile, ct
   const { registering } = mine.status ?? {};
   const keepsAnnouncement = claim === "announced" && ageOf(mine) < ageOf(other);
   if (registering !== undefined && isSameFile(registering, place) && !keepsAnnouncement)
-    await ctx.status(Application, mine, { registering: null } as object, [
+    await ctx.status(Application, mine, { registering: null }, [
       { type: "Registered", status: "False", reason: placeTaken, message: messageOf(other, place) },
     ]);
   throw new WaitingError(placeTaken, messageOf(other, place), waitPollMillis(mine.status ?? {}, ctx.now()));

@@ -24,7 +24,6 @@ export async function ensureEncryptionKey(ctx: Context): Promise<Stored<SecretOb
   const key = randomBytes(48).toString("base64url");
   const child = {
     metadata: { name: objectNames.secret },
-    spec: undefined,
     type: "Opaque",
     data: { [encryptionKey]: Buffer.from(key).toString("base64") },
   };

@@ -164,7 +164,7 @@ const writeEvent = (
   ctx.status(
     EventRegistration,
     registration,
-    { registered: registered ?? null, announced: null } as object,
+    { registered: registered ?? null, announced: null },
     conditions,
   );
 

@@ -24,6 +24,6 @@ export async function waitForUsers<T extends KubeObject>(
  * do not wait.
  */
 export async function isNamespaceTerminating({ live, key }: Pick<Context, "live" | "key">): Promise<boolean> {
-  const found = await live.get(Namespace, key.namespace, "");
+  const found = await live.get(Namespace, key.namespace);
   return found === undefined || found.metadata.deletionTimestamp !== undefined;
 }

@@ -48,7 +48,7 @@ export async function recordInterrupted(
     undefined,
   );
   const patch = { registering: null, ...(former.length > 0 && { former }) };
-  return ctx.status(Piped, piped, patch as object);
+  return ctx.status(Piped, piped, patch);
 }
 
 /** Disables former pipeds, and schedules a retry for those that PipeCD refuses to disable. */

@@ -88,7 +88,7 @@ export async function writeKey(
   };
   if (found === undefined) {
     const metadata = { name, annotations: known };
-    return ctx.create(Secret, { ...content, type: "Opaque", spec: undefined, metadata });
+    return ctx.create(Secret, { ...content, type: "Opaque", metadata });
   }
   const former = { [annotations.pipedKeyID]: null, [annotations.olderKeys]: null };
   return ctx.patch(Secret, found, { metadata: { annotations: { ...former, ...known } }, ...content });

@@ -48,7 +48,7 @@ export async function finalizePiped(piped: Stored<Piped>, ctx: Context): Promise
       if (error) throw error;
     });
   for (const kind of [ClusterRoleBinding, ClusterRole]) {
-    const found = await ctx.live.get(kind, roleName(piped), "");
+    const found = await ctx.live.get(kind, roleName(piped));
     if (found && isMarkedBy(found, piped)) await ctx.delete(kind, found);
   }
   return undefined;

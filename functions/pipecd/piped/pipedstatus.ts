@@ -33,7 +33,7 @@ export async function writeStatus(
     former: former.length > 0 ? former : null,
   };
   const message = `PipeCD has the piped ${id}`;
-  const written = await ctx.status(Piped, piped, status as object, [
+  const written = await ctx.status(Piped, piped, status, [
     { type: "Registered", status: "True", reason: "Registered", message },
     // Not ready until the former pipeds are disabled.
     ...(former.length > 0 ? [] : [readyOf(deployment)]),

@@ -61,7 +61,7 @@ async function disableFormerKey(
   const apiKeys = await keysOf(plane, projectID, ctx);
   for (const { id, name, disabled } of await apiKeys.list())
     if (name === keyName && !disabled) await disable(id, projectID, apiKeys, ctx);
-  await ctx.patch(Secret, secret, { data: { [projectID]: null } } as object);
+  await ctx.patch(Secret, secret, { data: { [projectID]: null } });
 }
 
 /** Ensures one enabled key per project, once the server is ready. Errors of PipeCD are reported in the condition APIKeysReady. */
@@ -182,7 +182,7 @@ async function makeKey(
     },
   };
   if (secret) await ctx.patch(Secret, secret, { metadata, data });
-  else await ctx.create(Secret, { metadata, type: "Opaque", spec: undefined, data });
+  else await ctx.create(Secret, { metadata, type: "Opaque", data });
   ctx.event(
     "Normal",
     "APIKeyCreated",

@@ -1,6 +1,15 @@
 /** Ends registrations that were replaced. The status lists each one until PipeCD has deleted or disabled it. */
-import { BlockedError, type Condition, type Context, type Kind, type KubeObject, type Stored } from "denrei";
-import { withoutConditions } from "denrei/kinds";
+
+import {
+  BlockedError,
+  type Condition,
+  type Context,
+  type Kind,
+  type KubeObject,
+  type StatusFields,
+  type Stored,
+  withoutConditions,
+} from "denrei";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import type { Caller } from "./openserver.ts";
 
@@ -59,13 +68,13 @@ export async function writeRetired<T extends Retiring>(
   if (error === undefined) {
     if (former.length === 0 && !conditions?.some(({ type }) => type === conditionType)) return { object };
     const status = { former: null, conditions: withoutConditions(conditions, conditionType) };
-    return { object: await ctx.status(kind, object, status as object) };
+    return { object: await ctx.status(kind, object, status as StatusFields<T>) };
   }
   const { reason, message, retryAfterMillis } =
     error instanceof BlockedError
       ? error
       : blockedBy(error, since(conditions, conditionType, "False"), ctx.now());
-  const latest = await ctx.status(kind, object, { former: left } as object, [
+  const latest = await ctx.status(kind, object, { former: left } as StatusFields<T>, [
     {
       type: conditionType,
       status: "False",

@@ -1,4 +1,5 @@
 /** The function shared by Minio, Mongo, and Mysql: a StatefulSet of one pod, a Service, and a finalizer that waits for users. */
+
 import {
   type Condition,
   type Context,
@@ -9,6 +10,7 @@ import {
   type SecretObject,
   Service,
   StatefulSet,
+  type StatusFields,
   type Stored,
 } from "denrei";
 import { sweepMillis } from "../intervals.ts";
@@ -76,7 +78,6 @@ export const storeFunction = <T extends StoreObject>({
       await applyChild(serviceOf(options), ctx);
       const set = (await applyChild(statefulSetOf(options), ctx)) as Stored<StatefulSet>;
       await report(kind, store, set, ctx);
-      return undefined;
     },
     async finalize(store, ctx) {
       if (await isNamespaceTerminating(ctx)) return undefined;
@@ -104,7 +105,7 @@ async function report<T extends StoreObject>(
   const { availableReplicas = 0, observedGeneration = 0, updatedReplicas = 0 } = status;
   const isReady =
     observedGeneration >= (metadata.generation ?? 0) && availableReplicas > 0 && updatedReplicas > 0;
-  await ctx.status(kind, store, { availableReplicas } as Partial<NonNullable<T["status"]>>, [
+  await ctx.status(kind, store, { availableReplicas } as StatusFields<T>, [
     isReady
       ? { type: "Ready", status: "True", reason: "Available", message: "the pod is available" }
       : {

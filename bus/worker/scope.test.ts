@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { ApiError } from "../kube/errors.ts";
+import { ConfigMap, Namespace, Pod, Secret } from "../kube/kind.ts";
+import type { Stored } from "../kube/object.ts";
+import { ClusterRole } from "../kube/rbac.ts";
+import { keyOf, namespaceOfChild, selectionOf, withListAdvice } from "./scope.ts";
+
+const ownerIn = (namespace?: string): Stored => ({
+  apiVersion: "example.com/v1",
+  kind: "Owner",
+  metadata: { name: "one", uid: "u", resourceVersion: "1", ...(namespace && { namespace }) },
+  spec: {},
+});
+
+test("get - a cluster-scoped kind has no namespace, and a namespaced one needs it", () => {
+  expect(keyOf(Namespace, "a", "default")).toEqual({ namespace: "", name: "a" });
+  expect(keyOf(ConfigMap, "a", "default")).toEqual({ namespace: "default", name: "a" });
+  expect(() => keyOf(ConfigMap, "a", "")).toThrow("the namespace of the ConfigMap a, found none");
+});
+
+test("list - selects the own namespace, another one, or all", () => {
+  expect(selectionOf(Pod, {}, "own")).toEqual({ namespace: "own" });
+  expect(selectionOf(Pod, { namespace: "other" }, "own")).toEqual({ namespace: "other" });
+  expect(selectionOf(Pod, { allNamespaces: false }, "own")).toEqual({ namespace: "own" });
+  expect(selectionOf(Pod, { allNamespaces: true }, "own")).toEqual({ namespace: undefined });
+  for (const options of [{}, { namespace: "other" }, { allNamespaces: true }])
+    expect(selectionOf(ClusterRole, options, "own")).toEqual({ namespace: "" });
+});
+
+test("list - passes labels on in either form, and rejects invalid ones", () => {
+  const matchExpressions = [{ key: "app", operator: "In", values: ["web"] }] as const;
+  expect(selectionOf(Pod, { labels: "app=web" }, "own").labels).toEqual({ matchExpressions });
+  expect(selectionOf(Pod, { labels: { matchLabels: { app: "web" } } }, "own").labels).toEqual({
+    matchLabels: { app: "web" },
+  });
+  expect(() => selectionOf(Pod, { labels: "app>web" }, "own")).toThrow("invalid label selector");
+});
+
+test.each([
+  [{}, "", "a namespace for a list of Pod, found none"],
+  [{ namespace: "" }, "own", "a namespace for a list of Pod, found none"],
+  [{ namespace: "a", allNamespaces: true }, "own", "found both"],
+])("list - rejects the options %j in the namespace %j", (options, own, message) => {
+  expect(() => selectionOf(Pod, options, own)).toThrow(message);
+});
+
+test("child - is in its owner's namespace, or in the given one if the owner is cluster-scoped", () => {
+  expect(namespaceOfChild(ConfigMap, { name: "a" }, ownerIn("own"))).toBe("own");
+  expect(namespaceOfChild(ConfigMap, { name: "a", namespace: "own" }, ownerIn("own"))).toBe("own");
+  expect(namespaceOfChild(ConfigMap, { name: "a", namespace: "other" }, ownerIn())).toBe("other");
+  for (const owner of [ownerIn(), ownerIn("own")])
+    expect(namespaceOfChild(ClusterRole, { name: "a" }, owner)).toBeUndefined();
+});
+
+test.each([
+  [ConfigMap, undefined, ownerIn(), 'child ConfigMap a of Owner one, found none.*namespace: "…"'],
+  [ConfigMap, "", ownerIn(), "child ConfigMap a of Owner one, found none"],
+  [ConfigMap, "other", ownerIn("own"), 'in the namespace "own" of its owner, found "other"'],
+  [ClusterRole, "own", ownerIn("own"), 'no metadata.namespace in the child ClusterRole a.*found "own"'],
+])("child - rejects %o in the namespace %j", (kind, namespace, owner, message) => {
+  expect(() => namespaceOfChild(kind, { name: "a", namespace }, owner)).toThrow(new RegExp(message));
+});
+
+test("a denied list names the permission to declare", () => {
+  const denied = () => new ApiError("GET /x", 403, { reason: "Forbidden", message: "cannot list" });
+  const role = withListAdvice(denied(), ClusterRole);
+  expect(role.message).toContain(
+    'permissions: [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], verbs: ["list"] }]',
+  );
+  expect(role.message).toContain("GET /x was answered 403 Forbidden: cannot list. ");
+  expect(withListAdvice(denied(), Secret).message).toContain("No function may list Secrets");
+});

@@ -1,0 +1,87 @@
+/** Namespaces of a reconcile's reads, derived from the scope of their kinds. Pure. */
+import type { ObjectName } from "../kube/client.ts";
+import type { ApiError } from "../kube/errors.ts";
+import { type Kind, Secret } from "../kube/kind.ts";
+import { type LabelSelector, labelSelectorOf } from "../kube/labelselector.ts";
+import type { Stored } from "../kube/object.ts";
+import type { ObjectKey } from "../subjects.ts";
+import type { ListOptions } from "./arguments.ts";
+
+/** The objects that a list returns. */
+export interface Selection {
+  /** Empty for a cluster-scoped kind; undefined for all namespaces. */
+  readonly namespace: string | undefined;
+  readonly labels?: LabelSelector;
+}
+
+/**
+ * The key of an object of this kind, in the namespace of the reconciled object unless another one is given. Throws a `TypeError`
+ * if neither names a namespace and the kind needs one.
+ */
+export function keyOf(kind: Kind, name: string, namespace: string): ObjectKey {
+  if (kind.scope === "Cluster") return { namespace: "", name };
+  if (namespace !== "") return { namespace, name };
+  throw new TypeError(
+    `expected the namespace of the ${kind.kind} ${name}, found none: ${kind.kind} is a namespaced kind. ` +
+      `Pass the namespace after the name, or declare the kind with scope: "Cluster"`,
+  );
+}
+
+/**
+ * The objects that a list with these options returns. Throws a `TypeError` if the options contradict each other or leave the
+ * namespace open, and a `RangeError` on an invalid selector.
+ */
+export function selectionOf(kind: Kind, options: ListOptions, ownNamespace: string): Selection {
+  const { namespace, allNamespaces = false, labels } = options;
+  const selected = labels === undefined ? {} : { labels: labelSelectorOf(labels) };
+  if (kind.scope === "Cluster") return { namespace: "", ...selected };
+  if (allNamespaces && namespace !== undefined)
+    throw new TypeError(`expected namespace or allNamespaces in a list of ${kind.kind}, found both`);
+  if (allNamespaces) return { namespace: undefined, ...selected };
+  const within = namespace ?? ownNamespace;
+  if (within !== "") return { namespace: within, ...selected };
+  throw new TypeError(
+    `expected a namespace for a list of ${kind.kind}, found none: pass { namespace: "…" } or { allNamespaces: true }`,
+  );
+}
+
+/**
+ * The namespace of a child: that of its owner, or the given one if the owner is cluster-scoped; undefined for a cluster-scoped
+ * child. Throws a `TypeError` if a namespace is missing, or given where the child cannot have it.
+ */
+export function namespaceOfChild(
+  kind: Kind,
+  { name, namespace: given }: ObjectName,
+  { kind: ownerKind, metadata: { name: ownerName, namespace: ownNamespace } }: Stored,
+): string | undefined {
+  const child = `the child ${kind.kind} ${name} of ${ownerKind} ${ownerName}`;
+  if (kind.scope === "Cluster") {
+    if (given === undefined) return undefined;
+    throw new TypeError(
+      `expected no metadata.namespace in ${child}, found "${given}": ${kind.kind} is cluster-scoped`,
+    );
+  }
+  if (ownNamespace === undefined) {
+    if (given) return given;
+    throw new TypeError(
+      `expected metadata.namespace in ${child}, found none: ${ownerKind} is cluster-scoped, so it has no namespace to inherit. ` +
+        `Write metadata: { name: "${name}", namespace: "…" }`,
+    );
+  }
+  if (given === undefined || given === ownNamespace) return ownNamespace;
+  throw new TypeError(
+    `expected ${child} in the namespace "${ownNamespace}" of its owner, found "${given}": an owner reference cannot cross ` +
+      "namespaces. Remove metadata.namespace",
+  );
+}
+
+/** The error of a list that RBAC denies, with the permission that the function lacks. */
+export function withListAdvice(error: ApiError, { group, plural }: Kind): ApiError {
+  const isSecret = group === Secret.group && plural === Secret.plural;
+  error.message = `${error.answer}. ${
+    isSecret
+      ? "No function may list Secrets: use ctx.read.list, which returns their metadata, and ctx.live.get."
+      : `Declare it in the function: permissions: [{ apiGroups: ["${group}"], resources: ["${plural}"], verbs: ["list"] }].`
+  }`;
+  return error;
+}
