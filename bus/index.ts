@@ -31,6 +31,7 @@ export {
   Secret,
   type SecretObject,
 } from "./kube/kind.ts";
+export type { LabelSelector } from "./kube/labelselector.ts";
 export {
   type Condition,
   controllerOf,
@@ -62,3 +63,4 @@ export {
   type Watch,
   type Webhooks,
 } from "./worker/function.ts";
+export { annotations, generation, labels, type Projection } from "./worker/watch.ts";

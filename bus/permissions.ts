@@ -23,6 +23,7 @@ import {
   timersStream,
   token,
   topologyAdvisories,
+  watched,
   work,
   working,
   workStream,
@@ -140,6 +141,9 @@ const ofFunction = (subscription: FunctionSubscription): Permissions => {
         api("DIRECT.GET", streams.deadLetters, letters),
       ]),
       ...(subscription.indexes?.length ? [indexes.all(scope), api("DIRECT.GET", streams.indexes)] : []),
+      ...(subscription.filters?.length
+        ? [watched.all(scope), api("DIRECT.GET", streams.indexes), api("STREAM.MSG.GET", streams.indexes)]
+        : []),
       work.tickets(scope),
       work.timers(scope),
       work.marks(scope),

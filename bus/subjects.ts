@@ -203,6 +203,22 @@ export const indexes = {
   },
 } as const;
 
+/** Subjects of watch records in INDEXES: `watched.<function>.<cluster>.<ordinal>`, and the object's address as in OBJECTS. */
+export const watched = {
+  /** The record of one object. `ordinal` numbers the filtered watches of its kind. */
+  record: ({ fn, cluster }: QueueScope, at: ObjectAddress, ordinal: number) =>
+    `watched.${tokens(fn, cluster, String(ordinal), at.group, at.kind, at.namespace, at.owner, at.name)}`,
+  /** All records of a function. */
+  all: (scope: QueueScope) => scoped("watched", scope),
+  /** The subject in OBJECTS of a record's object. Throws a `RangeError` on any other subject. */
+  objectOf(subject: string): string {
+    const parts = subject.split(".");
+    if (parts.length !== 9 || parts[0] !== "watched")
+      throw new RangeError(`expected watched.<function>.<cluster>.<ordinal>.<address>, found "${subject}"`);
+    return ["objects", parts[2], ...parts.slice(4)].join(".");
+  },
+} as const;
+
 /** Subjects of activity: `activities.<function>.<cluster>.<namespace>.<name>` of the reconciled object. */
 export const activity = {
   of: (scope: QueueScope, key: ObjectKey) => keyed("activities", scope, key),
@@ -321,6 +337,8 @@ export interface ObjectSubscription {
   readonly kinds: readonly GroupKind[];
   /** Names of the indexes of its objects. */
   readonly indexes?: readonly string[] | undefined;
+  /** Identifies the selectors of each filtered watch. */
+  readonly filters?: readonly string[] | undefined;
   /** The function also owns kinds that the installation lists. Names of consumers do not depend on them. */
   readonly ownsListed?: boolean;
 }
@@ -328,12 +346,17 @@ export interface ObjectSubscription {
 /** Durable consumers. Many clusters can share a bus, so the cluster is part of the name. */
 export const consumers = {
   /**
-   * On OBJECTS: turns events into requests. Other kinds or indexes make it a different consumer, which starts with all
-   * objects, so that a new version sees those that exist already while the old one continues.
+   * On OBJECTS: turns events into requests. Other kinds, indexes, or selectors make it a different consumer, which starts with
+   * all objects, so that a new version sees those that exist already while the old one continues.
    */
-  router: ({ scope, kinds, indexes = [], ownsListed = false }: ObjectSubscription) => {
+  router: ({ scope, kinds, indexes = [], filters = [], ownsListed = false }: ObjectSubscription) => {
     const watchedSubjects = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
-    const named = [...watchedSubjects, ...[...indexes].sort(), ...(ownsListed ? ["listed kinds"] : [])];
+    const named = [
+      ...watchedSubjects,
+      ...[...indexes].sort(),
+      ...[...filters].sort(),
+      ...(ownsListed ? ["listed kinds"] : []),
+    ];
     return [scope.fn, token(scope.cluster), digest(named)].join("_");
   },
   /** On WEBHOOKS: turns webhooks into requests. */

@@ -12,6 +12,9 @@ import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
 import type { FunctionSubscription } from "../topology.ts";
 import type { Webhook } from "../webhooks/received.ts";
+import { checkWatches, filteredWatches, type Keys, selectorsText, type Watch } from "./watch.ts";
+
+export type { Keys, Watch } from "./watch.ts";
 
 /** The result of a successful reconcile. Without it, the next reconcile runs when something changes. */
 export interface Result {
@@ -122,18 +125,6 @@ export interface Context {
   ): Promise<Stored<T>>;
   /** Records a Kubernetes Event about the reconciled object; the same event within an hour is recorded once. */
   event(type: "Normal" | "Warning", reason: string, note: string): void;
-}
-
-/** Keys of objects to reconcile. */
-export type Keys = readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
-
-/** Enqueues requests on changes of objects that the function does not own. Runs in every replica: pure except for reads. */
-export interface Watch<T extends KubeObject = KubeObject> {
-  readonly kind: Kind<T>;
-  /** `find` looks up objects of the function's kind by one of its indexes. */
-  keys(object: Stored<T>, find: Find): Keys;
-  /** Limit of requests per second, for an object that many others depend on. Without it, all at once. */
-  readonly perSecond?: number;
 }
 
 /** Enqueues requests on webhooks, by event. Runs in every replica: pure except for reads. */
@@ -274,6 +265,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     memoryMebibytes: options.memoryMebibytes ?? 512,
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
+  checkWatches(defined.watches, defined.annotations);
   // Throws if a kind has two definitions.
   definedKinds([defined]);
   return defined;
@@ -296,6 +288,7 @@ export const subscriptionOf = (fn: ReconcileFunction, cluster: string): Function
   ...(fn.ownsListed && { ownsListed: true }),
   webhooks: Object.keys(fn.webhooks).map((event) => ({ provider: "github", event })),
   indexes: Object.keys(fn.indexes),
+  filters: filteredWatches(fn.watches).map(({ watch }) => selectorsText(watch)),
 });
 
 const namedKinds = (fn: ReconcileFunction): Kind[] => [

@@ -2,9 +2,10 @@
  * Decides which Installations an App allows. The creator of an Installation chooses the installation, the repositories, and the
  * permissions of a token, so the App limits these choices. Pure.
  */
+
+import { type LabelSelector, matchesLabels } from "../../bus/kube/labelselector.ts";
 import { matchesGlob } from "../../bus/values/glob.ts";
 import { ownValue } from "../../bus/values/ownvalue.ts";
-import { type LabelSelector, selects } from "./labelselector.ts";
 
 /** Levels of a permission. Each includes those before it. */
 export const levels = ["read", "write", "admin"] as const;
@@ -52,7 +53,7 @@ function refusalOfRequest(rule: Rule, request: TokenRequest): Refusal {
   const { namespaces, namespaceSelector, installationIDs, permissions } = rule;
   if (namespaces !== undefined && !namespaces.some((glob) => matchesGlob(glob, request.namespace)))
     return `the namespace ${request.namespace} does not match ${namespaces.join(", ")}`;
-  if (namespaceSelector !== undefined && !selects(namespaceSelector, request.labels))
+  if (namespaceSelector !== undefined && !matchesLabels(namespaceSelector, request.labels))
     return `the labels of the namespace ${request.namespace} do not match the selector`;
   if (installationIDs !== undefined && !installationIDs.includes(request.installationID))
     return `the installation ${request.installationID} is not one of ${installationIDs.join(", ")}`;

@@ -1,7 +1,7 @@
-/** Label selectors of rules. Pure. */
-import { ownValue } from "../../bus/values/ownvalue.ts";
+/** Label selectors of Kubernetes. Pure. */
+import { ownValue } from "../values/ownvalue.ts";
 
-/** A label selector as in Kubernetes. */
+/** A label selector (`LabelSelector` of `meta/v1`). An empty one matches all objects. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
   readonly matchExpressions?:
@@ -15,10 +15,10 @@ export interface LabelSelector {
 
 type Expression = NonNullable<LabelSelector["matchExpressions"]>[number];
 
-/** Whether a selector matches labels. An empty one matches all. */
-export const selects = (
+/** Whether a selector matches labels. Unknown operators match nothing. */
+export const matchesLabels = (
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,
-  labels: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>> = {},
 ): boolean =>
   Object.entries(matchLabels).every(([key, value]) => ownValue(labels, key) === value) &&
   matchExpressions.every((expression) => holds(expression, ownValue(labels, expression.key)));
