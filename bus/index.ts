@@ -63,4 +63,5 @@ export {
   type Watch,
   type Webhooks,
 } from "./worker/function.ts";
+export type { OutboundCidr } from "./worker/outbound.ts";
 export { annotations, generation, labels, type Projection } from "./worker/watch.ts";

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { ownValue } from "./values/ownvalue.ts";
 import { token, untoken } from "./values/token.ts";
 
+export { watched } from "./objects/watchsubjects.ts";
 export { token, untoken } from "./values/token.ts";
 
 /** Streams that all functions share. Each function has three of its own: {@link workStream}, {@link timersStream}, and {@link activityStream}. */
@@ -203,22 +204,6 @@ export const indexes = {
   },
 } as const;
 
-/** Subjects of watch records in INDEXES: `watched.<function>.<cluster>.<ordinal>`, and the object's address as in OBJECTS. */
-export const watched = {
-  /** The record of one object. `ordinal` numbers the filtered watches of its kind. */
-  record: ({ fn, cluster }: QueueScope, at: ObjectAddress, ordinal: number) =>
-    `watched.${tokens(fn, cluster, String(ordinal), at.group, at.kind, at.namespace, at.owner, at.name)}`,
-  /** All records of a function. */
-  all: (scope: QueueScope) => scoped("watched", scope),
-  /** The subject in OBJECTS of a record's object. Throws a `RangeError` on any other subject. */
-  objectOf(subject: string): string {
-    const parts = subject.split(".");
-    if (parts.length !== 9 || parts[0] !== "watched")
-      throw new RangeError(`expected watched.<function>.<cluster>.<ordinal>.<address>, found "${subject}"`);
-    return ["objects", parts[2], ...parts.slice(4)].join(".");
-  },
-} as const;
-
 /** Subjects of activity: `activities.<function>.<cluster>.<namespace>.<name>` of the reconciled object. */
 export const activity = {
   of: (scope: QueueScope, key: ObjectKey) => keyed("activities", scope, key),
@@ -351,12 +336,8 @@ export const consumers = {
    */
   router: ({ scope, kinds, indexes = [], filters = [], ownsListed = false }: ObjectSubscription) => {
     const watchedSubjects = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
-    const named = [
-      ...watchedSubjects,
-      ...[...indexes].sort(),
-      ...[...filters].sort(),
-      ...(ownsListed ? ["listed kinds"] : []),
-    ];
+    const ownNames = [...[...indexes, ...filters].sort(), ...(ownsListed ? ["listed kinds"] : [])];
+    const named = [...watchedSubjects, ...ownNames];
     return [scope.fn, token(scope.cluster), digest(named)].join("_");
   },
   /** On WEBHOOKS: turns webhooks into requests. */

@@ -97,8 +97,8 @@ async function removeStale(
 }
 
 /**
- * Removes watch records of objects that OBJECTS has forgotten: their deletion was not routed for as long as it was on the bus, or
- * a late event left a record behind. Returns their number.
+ * Removes watch records of objects that OBJECTS has forgotten, and returns their number. A late event leaves such a record behind,
+ * and so does a deletion that no router saw before its tombstone expired.
  */
 export async function tidyWatchRecords({
   minimumAgeMillis = 2 * keptMillis,

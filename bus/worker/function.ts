@@ -12,8 +12,10 @@ import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
 import type { FunctionSubscription } from "../topology.ts";
 import type { Webhook } from "../webhooks/received.ts";
+import { checkOutbound, type Outbound } from "./outbound.ts";
 import { checkWatches, filteredWatches, type Keys, selectorsText, type Watch } from "./watch.ts";
 
+export type { Outbound } from "./outbound.ts";
 export type { Keys, Watch } from "./watch.ts";
 
 /** The result of a successful reconcile. Without it, the next reconcile runs when something changes. */
@@ -140,14 +142,6 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** Network access besides the API server and the bus. Network policies block everything else. */
-export interface Outbound {
-  /** GitHub: port 443 of any public address. */
-  readonly github?: true;
-  /** These TCP ports of pods, in any namespace. */
-  readonly podPorts?: readonly number[];
-}
-
 /** The declaration of a function by its author. */
 export interface FunctionOptions<T extends KubeObject> {
   /** A DNS label of at most 40 characters. Names the stream, the consumers and the Deployment. */
@@ -266,6 +260,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
   checkWatches(defined.watches, defined.annotations);
+  checkOutbound(defined.name, defined.outbound);
   // Throws if a kind has two definitions.
   definedKinds([defined]);
   return defined;
