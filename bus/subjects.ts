@@ -331,14 +331,13 @@ export interface ObjectSubscription {
 /** Durable consumers. Many clusters can share a bus, so the cluster is part of the name. */
 export const consumers = {
   /**
-   * On OBJECTS: turns events into requests. Other kinds, indexes, or selectors make it a different consumer, which starts with
-   * all objects, so that a new version sees those that exist already while the old one continues.
+   * On OBJECTS: turns events into requests. Other kinds, indexes, or selectors make it a different consumer: it starts with all
+   * objects, while the old one continues.
    */
   router: ({ scope, kinds, indexes = [], filters = [], ownsListed = false }: ObjectSubscription) => {
     const watchedSubjects = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
-    const ownNames = [...[...indexes, ...filters].sort(), ...(ownsListed ? ["listed kinds"] : [])];
-    const named = [...watchedSubjects, ...ownNames];
-    return [scope.fn, token(scope.cluster), digest(named)].join("_");
+    const names = [...[...indexes, ...filters].sort(), ...(ownsListed ? ["listed kinds"] : [])];
+    return [scope.fn, token(scope.cluster), digest([...watchedSubjects, ...names])].join("_");
   },
   /** On WEBHOOKS: turns webhooks into requests. */
   webhooks: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,

@@ -142,8 +142,11 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** The declaration of a function by its author. */
-export interface FunctionOptions<T extends KubeObject> {
+/** The declaration of a function by its author. `W` are the types of the watched objects. */
+export interface FunctionOptions<
+  T extends KubeObject,
+  W extends readonly KubeObject[] = readonly KubeObject[],
+> {
   /** A DNS label of at most 40 characters. Names the stream, the consumers and the Deployment. */
   readonly name: string;
   /** Field manager of its writes. Default: `denrei.dev/` and its name. */
@@ -159,7 +162,7 @@ export interface FunctionOptions<T extends KubeObject> {
   readonly owns?: readonly Kind[];
   /** Further kinds of children, listed by the installation. Roles for them are not generated. */
   readonly ownsListed?: ListedKinds;
-  readonly watches?: readonly Watch[];
+  readonly watches?: { readonly [I in keyof W]: Watch<W[I]> };
   /**
    * Indexes by name: each function returns the values that an object is found by. Rename an index when its values change: under a
    * new name all objects are indexed again.
@@ -226,7 +229,10 @@ const reservedNames = ["admin", "backup", "bridge", "ca", "gateway", "nats", "op
  *   async reconcile(hikawa, ctx) { …; return { requeueAfter: 500 }; },
  * });
  */
-export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>): ReconcileFunction {
+export function defineFunction<
+  T extends KubeObject,
+  const W extends readonly KubeObject[] = readonly KubeObject[],
+>(options: FunctionOptions<T, W>): ReconcileFunction {
   if (!functionNamePattern.test(options.name)) {
     throw new TypeError(
       `expected a function name of lower-case letters, digits and dashes (at most 40, a letter first), found "${options.name}"`,
@@ -243,12 +249,12 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
         "list Secret among the kinds that it owns or watches",
     );
   }
-  const definition: FunctionOptions<T> = options;
+  const definition: FunctionOptions<T, W> = options;
   const defined: ReconcileFunction = {
     ...(definition as unknown as FunctionOptions<KubeObject>),
     fieldManager: options.fieldManager ?? `${domain}/${options.name}`,
     owns: options.owns ?? [],
-    watches: options.watches ?? [],
+    watches: (options.watches ?? []) as readonly Watch[],
     indexes: (options.indexes ?? {}) as Readonly<Record<string, IndexValues>>,
     webhooks: options.webhooks ?? {},
     permissions: options.permissions ?? [],

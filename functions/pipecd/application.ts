@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { type Context, defineFunction, type Result, type Watch } from "../../bus/worker/function.ts";
+import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { finalizeApplication } from "./application/applicationdeletion.ts";
 import { register } from "./application/applicationregistration.ts";
 import { type Desired, desiredOf } from "./application/desiredapplication.ts";
@@ -54,7 +54,7 @@ export default defineFunction({
     {
       kind: Application,
       keys: ({ metadata }, find) => find("waitingForPlace", metadata.namespace ?? ""),
-    } satisfies Watch<Application> as unknown as Watch,
+    },
   ],
   permissions: [
     { apiGroups: [group], resources: [Application.plural, ControlPlane.plural], verbs: ["list"] },

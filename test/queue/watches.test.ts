@@ -25,7 +25,7 @@ const fn = defineFunction({
     {
       kind: Lamp,
       labels: { matchLabels: { lit: "yes" } },
-      changed: ({ spec }) => (spec as Lamp["spec"]).color,
+      changed: ({ spec }) => spec.color,
       keys: ({ metadata: { namespace = "", labels } }): ObjectKey[] => [
         { namespace, name: (labels as { readonly note: string }).note },
       ],
