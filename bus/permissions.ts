@@ -6,6 +6,7 @@
  * copy other streams, and can make the server publish its content anywhere.
  */
 import { inboxPrefixOf, userOf } from "./nats/identity.ts";
+import { watched } from "./objects/watchsubjects.ts";
 import {
   activity,
   activityStream,
@@ -23,7 +24,6 @@ import {
   timersStream,
   token,
   topologyAdvisories,
-  watched,
   work,
   working,
   workStream,

@@ -1,5 +1,5 @@
 /**
- * Every name on the bus: subjects, streams and durable consumers.
+ * Every name on the bus: subjects, streams and durable consumers. Subjects of watch records are in `objects/watchsubjects.ts`.
  *
  * A subject is a list of tokens separated by dots. Values that may contain a dot, a wildcard, or white space
  * (object names, API groups) are escaped by {@link token} and read back by {@link untoken}.
@@ -9,7 +9,6 @@ import { createHash } from "node:crypto";
 import { ownValue } from "./values/ownvalue.ts";
 import { token, untoken } from "./values/token.ts";
 
-export { watched } from "./objects/watchsubjects.ts";
 export { token, untoken } from "./values/token.ts";
 
 /** Streams that all functions share. Each function has three of its own: {@link workStream}, {@link timersStream}, and {@link activityStream}. */

@@ -9,17 +9,11 @@ import { type BusClock, nanosOf } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import { type LastValue, lastValuesOf, readFrom } from "../nats/lastvalues.ts";
 import { emptyTtl, replaceLast } from "../queue/replacelast.ts";
-import {
-  keyText,
-  type ObjectKey,
-  type QueueScope,
-  streams,
-  indexes as subjects,
-  watched,
-} from "../subjects.ts";
+import { keyText, type ObjectKey, type QueueScope, streams, indexes as subjects } from "../subjects.ts";
 import { ownValue } from "../values/ownvalue.ts";
 import { type IndexValues, keptMillis, termOf } from "./indexes.ts";
 import { type Entry, isIncomplete, type ObjectStore } from "./store.ts";
+import { watched } from "./watchsubjects.ts";
 
 /** Options of the cleanup. */
 export interface IndexTidyOptions {

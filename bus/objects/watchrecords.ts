@@ -17,7 +17,8 @@ import type { Bus } from "../nats/connect.ts";
 import { isWrongSequence } from "../nats/wrongsequence.ts";
 import { publishUntilAnswered, untilAnswered } from "../queue/publish.ts";
 import { emptyTtl } from "../queue/replacelast.ts";
-import { type ObjectAddress, type ObjectKey, type QueueScope, streams, watched } from "../subjects.ts";
+import { type ObjectAddress, type ObjectKey, type QueueScope, streams } from "../subjects.ts";
+import { watched } from "./watchsubjects.ts";
 
 /** What was last routed of a matching object. */
 export interface WatchRecord {

@@ -1,6 +1,7 @@
 /** Consumers, streams, and messages of functions that were removed or that have other subscriptions now. */
 import type { ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
-import { indexes, type QueueScope, streams, token, watched, work } from "../subjects.ts";
+import { watched } from "../objects/watchsubjects.ts";
+import { indexes, type QueueScope, streams, token, work } from "../subjects.ts";
 import { type FunctionSubscription, functionConsumers } from "../topology.ts";
 
 /** A consumer that no function uses, or a stream of a removed function. */

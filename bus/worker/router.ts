@@ -1,58 +1,21 @@
 /** The router turns events into requests. Pure except for reads, and the same in every replica. */
 
-import { attribute } from "../events/attributes.ts";
-import { addressIn, changedObject, changeHead } from "../events/received.ts";
 import { markedOwner } from "../kube/clusterchild.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
 import type { BusClock } from "../nats/busclock.ts";
-import type { Delivery } from "../nats/delivery.ts";
 import type { Find, Indexes } from "../objects/indexes.ts";
 import type { WatchRecords } from "../objects/watchrecords.ts";
 import { type Cause, newRequest, type Request } from "../queue/request.ts";
-import { keyText, type ObjectAddress, type ObjectKey } from "../subjects.ts";
+import { keyText, type ObjectKey } from "../subjects.ts";
 import type { Webhook } from "../webhooks/received.ts";
 import type { ReconcileFunction } from "./function.ts";
+import type { ObjectEvent } from "./objectevent.ts";
 import { type FilteredWatch, filteredWatches, isFiltered, type Keys, type Watch } from "./watch.ts";
 import { keysOfWatch, outcomeOf, type WatchOutcome } from "./watchrouting.ts";
 
-/** The parts of an OBJECTS event that routing needs. */
-export interface ObjectEvent {
-  readonly at: ObjectAddress;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly deleted: boolean;
-  readonly traceparent: string | undefined;
-  /** Whether the event has only a part of the object. */
-  readonly partial: boolean;
-  /** Position in OBJECTS. */
-  readonly sequence: number;
-  /** Position of the message that this one replaced; 0 for none, undefined if unknown. */
-  readonly previous: number | undefined;
-  /** Parses the object. Throws {@link MalformedEventError} if the event contains none. */
-  readonly object: () => Stored;
-}
-
 /** Reads an object from the API server; undefined when it does not exist. */
 export type ReadLive = (kind: Kind, key: ObjectKey) => Promise<Stored | undefined>;
-
-/** Parses a delivery from OBJECTS. Throws {@link MalformedEventError} if it is not an event of the bridge. */
-export function objectEventOf(delivery: Delivery): ObjectEvent {
-  return {
-    ...changeHead(delivery.headers),
-    at: addressIn(delivery.subject),
-    sequence: delivery.sequence,
-    previous: replacedBy(delivery),
-    traceparent: attribute(delivery.headers, "traceparent") || undefined,
-    object: () => changedObject(delivery.string()),
-  };
-}
-
-/** The bridge publishes with compare-and-set, so the header has the position of the message before. */
-function replacedBy({ headers }: Delivery): number | undefined {
-  const text = headers?.get("Nats-Expected-Last-Subject-Sequence") ?? "";
-  return text === "" ? undefined : Number(text);
-}
 
 const is = (kind: Kind, at: { group: string; kind: string }): boolean =>
   kind.kind === at.kind && kind.group === at.group;

@@ -22,13 +22,12 @@ import { type Webhook, webhookIn } from "../webhooks/received.ts";
 import type { Echoes } from "./echoes.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { WorkerMetrics } from "./metrics.ts";
+import { type ObjectEvent, objectEventOf } from "./objectevent.ts";
 import {
   type EnqueueRequest,
   enqueueRequestsOf,
   judgeWatches,
   keysOfWebhook,
-  type ObjectEvent,
-  objectEventOf,
   type ReadLive,
   type RoutingTools,
   requestOf,

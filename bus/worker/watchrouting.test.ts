@@ -8,7 +8,7 @@ import {
   type WatchRecords,
 } from "../objects/watchrecords.ts";
 import type { ObjectKey } from "../subjects.ts";
-import type { ObjectEvent } from "./router.ts";
+import type { ObjectEvent } from "./objectevent.ts";
 import { declarationOf, labels, projectionOf, type Watch } from "./watch.ts";
 import { outcomeOf, RecordChanges, type WatchOutcome } from "./watchrouting.ts";
 

@@ -11,7 +11,7 @@ import {
   type WatchRecords,
 } from "../objects/watchrecords.ts";
 import { keyText, type ObjectAddress, type ObjectKey } from "../subjects.ts";
-import type { ObjectEvent } from "./router.ts";
+import type { ObjectEvent } from "./objectevent.ts";
 import { declarationOf, type FilteredWatch, isSelected, projectionOf, type Watch } from "./watch.ts";
 
 /**

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
+import { watched } from "../../bus/objects/watchsubjects.ts";
 import {
   activity,
   activityStream,
@@ -10,7 +11,6 @@ import {
   kindSubjects,
   streams,
   timersStream,
-  watched,
   work,
   working,
   workStream,
