@@ -52,9 +52,11 @@ export {
   type Watch,
   type Webhooks,
 } from "./worker/function.ts";
+export type { OutboundCidr } from "./worker/outbound.ts";
 export {
   blockedByRefusal,
   blockedBySecretAccess,
   type Explanation,
   secretAccessDenied,
 } from "./worker/refusal.ts";
+export { annotations, generation, labels, type Projection } from "./worker/watch.ts";

@@ -6,6 +6,7 @@
  * copy other streams, and can make the server publish its content anywhere.
  */
 import { inboxPrefixOf, userOf } from "./nats/identity.ts";
+import { watched } from "./objects/watchsubjects.ts";
 import {
   activity,
   activityStream,
@@ -140,6 +141,9 @@ const ofFunction = (subscription: FunctionSubscription): Permissions => {
         api("DIRECT.GET", streams.deadLetters, letters),
       ]),
       ...(subscription.indexes?.length ? [indexes.all(scope), api("DIRECT.GET", streams.indexes)] : []),
+      ...(subscription.filters?.length
+        ? [watched.all(scope), api("DIRECT.GET", streams.indexes), api("STREAM.MSG.GET", streams.indexes)]
+        : []),
       work.tickets(scope),
       work.timers(scope),
       work.marks(scope),

@@ -1,5 +1,5 @@
 /**
- * Every name on the bus: subjects, streams and durable consumers.
+ * Every name on the bus: subjects, streams and durable consumers. Subjects of watch records are in `objects/watchsubjects.ts`.
  *
  * A subject is a list of tokens separated by dots. Values that may contain a dot, a wildcard, or white space
  * (object names, API groups) are escaped by {@link token} and read back by {@link untoken}.
@@ -325,6 +325,8 @@ export interface ObjectSubscription {
   readonly kinds: readonly GroupKind[];
   /** Names of the indexes of its objects. */
   readonly indexes?: readonly string[] | undefined;
+  /** Identifies the selectors of each filtered watch. */
+  readonly filters?: readonly string[] | undefined;
   /** The function also owns kinds that the installation lists. Names of consumers do not depend on them. */
   readonly ownsListed?: boolean;
 }
@@ -332,13 +334,13 @@ export interface ObjectSubscription {
 /** Durable consumers. Many clusters can share a bus, so the cluster is part of the name. */
 export const consumers = {
   /**
-   * On OBJECTS: turns events into requests. Other kinds or indexes make it a different consumer, which starts with all
-   * objects, so that a new version sees those that exist already while the old one continues.
+   * On OBJECTS: turns events into requests. Other kinds, indexes, or selectors make it a different consumer: it starts with all
+   * objects, while the old one continues.
    */
-  router: ({ scope, kinds, indexes = [], ownsListed = false }: ObjectSubscription) => {
+  router: ({ scope, kinds, indexes = [], filters = [], ownsListed = false }: ObjectSubscription) => {
     const watchedSubjects = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
-    const named = [...watchedSubjects, ...[...indexes].sort(), ...(ownsListed ? ["listed kinds"] : [])];
-    return [scope.fn, token(scope.cluster), digest(named)].join("_");
+    const names = [...[...indexes, ...filters].sort(), ...(ownsListed ? ["listed kinds"] : [])];
+    return [scope.fn, token(scope.cluster), digest([...watchedSubjects, ...names])].join("_");
   },
   /** On WEBHOOKS: turns webhooks into requests. */
   webhooks: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,

@@ -151,8 +151,8 @@ export async function ensureDashboard(bus: Ensured, options: BusOptions): Promis
 }
 
 /**
- * A missing stream means that requests or index entries of the function are lost. Its router starts with all objects again,
- * like that of a new function.
+ * A missing stream means that requests, index entries, or watch records of the function are lost. Its router starts with all
+ * objects again, like that of a new function.
  */
 async function restartRouting(
   ensuring: Ensuring,
@@ -163,7 +163,7 @@ async function restartRouting(
   const derived = [
     workStream(fn),
     timersStream(fn),
-    ...(subscription.indexes?.length ? [streams.indexes] : []),
+    ...(subscription.indexes?.length || subscription.filters?.length ? [streams.indexes] : []),
   ];
   if (missing.has(streams.objects) || !derived.some((stream) => missing.has(stream))) return;
   await restartConsumer(ensuring, streams.objects, consumers.router(subscription));

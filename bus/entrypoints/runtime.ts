@@ -46,5 +46,6 @@ export {
   subscriptionsOf,
 } from "../worker/function.ts";
 export { debuggedWarning } from "../worker/keeper.ts";
+export { internetPorts } from "../worker/outbound.ts";
 export { bridgeRules, listedRules, workerRules } from "../worker/rbac.ts";
 export { startWorker } from "../worker/worker.ts";

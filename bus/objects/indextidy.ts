@@ -1,18 +1,19 @@
 /**
  * Removes stale entries from a function's indexes: of values that an object has lost, and of objects that the bus has
- * forgotten. Lookups ignore them, but they would fill the stream that all functions share. Each process checks all entries about
- * once an hour.
+ * forgotten. Also removes watch records of forgotten objects. Lookups ignore all of these, but they would fill the stream that
+ * all functions share. Each process checks all entries about once an hour.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../kube/kind.ts";
 import { type BusClock, nanosOf } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
-import { type LastValue, readFrom } from "../nats/lastvalues.ts";
+import { type LastValue, lastValuesOf, readFrom } from "../nats/lastvalues.ts";
 import { emptyTtl, replaceLast } from "../queue/replacelast.ts";
 import { keyText, type ObjectKey, type QueueScope, streams, indexes as subjects } from "../subjects.ts";
 import { ownValue } from "../values/ownvalue.ts";
 import { type IndexValues, keptMillis, termOf } from "./indexes.ts";
 import { type Entry, isIncomplete, type ObjectStore } from "./store.ts";
+import { watched } from "./watchsubjects.ts";
 
 /** Options of the cleanup. */
 export interface IndexTidyOptions {
@@ -62,28 +63,58 @@ export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
     };
   }
 
+  return removeStale({ bus, filter: subjects.all(scope), signal }, async (some) => {
+    const read = reader();
+    const stale = await Promise.all(some.map((entry) => isStale(entry, read)));
+    return some.filter((_, at) => stale[at]);
+  });
+}
+
+/** Removes messages of INDEXES that match the filter and that `staleAmong` returns. Returns their number. */
+async function removeStale(
+  { bus, filter, signal }: Pick<IndexTidyOptions, "bus" | "signal"> & { readonly filter: string },
+  staleAmong: (some: readonly LastValue[]) => Promise<readonly LastValue[]>,
+): Promise<number> {
   let removed = 0;
   for (let from = 1; ; ) {
     signal.throwIfAborted();
-    const some = await readFrom(bus, streams.indexes, { filter: subjects.all(scope), from, limit: batch });
-    const read = reader();
-    await Promise.all(
-      some.map(async (entry) => {
-        if (!(await isStale(entry, read))) return;
-        const outcome = await replaceLast(bus, entry.subject, entry.sequence, "", emptyTtl, signal);
-        if (outcome === "replaced") removed++;
-      }),
+    const some = await readFrom(bus, streams.indexes, { filter, from, limit: batch });
+    const stale = await staleAmong(some);
+    const outcomes = await Promise.all(
+      stale.map((entry) => replaceLast(bus, entry.subject, entry.sequence, "", emptyTtl, signal)),
     );
+    removed += outcomes.filter((outcome) => outcome === "replaced").length;
     const last = some.at(-1);
     if (last === undefined) return removed;
     from = last.sequence + 1;
   }
 }
 
+/**
+ * Removes watch records of objects that OBJECTS has forgotten, and returns their number. A late event leaves such a record behind,
+ * and so does a deletion that no router saw before its tombstone expired.
+ */
+export async function tidyWatchRecords({
+  minimumAgeMillis = 2 * keptMillis,
+  ...options
+}: Pick<IndexTidyOptions, "bus" | "scope" | "clock" | "signal" | "minimumAgeMillis">): Promise<number> {
+  const { bus, scope, clock, signal } = options;
+  const lastObjects = lastValuesOf(bus, streams.objects);
+  return removeStale({ bus, filter: watched.all(scope), signal }, async (some) => {
+    const old = some.filter(
+      (record) => record.string() !== "" && Date.parse(record.time) < clock.now() - minimumAgeMillis,
+    );
+    if (old.length === 0) return [];
+    const addresses = new Set(old.map(({ subject }) => watched.objectOf(subject)));
+    const known = new Set((await lastObjects(...addresses)).map(({ subject }) => subject));
+    return old.filter(({ subject }) => !known.has(watched.objectOf(subject)));
+  });
+}
+
 /** Approximate interval in milliseconds. */
 const everyMillis = 3_600_000;
 
-/** Cleans up about once an hour until `signal` aborts. Does not reject. */
+/** Cleans up indexes and watch records about once an hour until `signal` aborts. Does not reject. */
 export async function keepIndexesTidy(
   options: IndexTidyOptions & { readonly onError: (error: unknown) => void },
 ): Promise<void> {
@@ -92,7 +123,7 @@ export async function keepIndexesTidy(
     const pause = everyMillis * (0.5 + Math.random());
     await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
     if (signal.aborted) return;
-    await tidyIndexes(options).catch((error: unknown) => {
+    await Promise.all([tidyIndexes(options), tidyWatchRecords(options)]).catch((error: unknown) => {
       if (!signal.aborted) onError(error);
     });
   }

@@ -36,7 +36,7 @@ export interface PublishOptions {
   /** The stream stores a message with this id only once within its deduplication window. */
   readonly messageId?: string;
   /** How long the message is kept: NATS duration text. */
-  readonly ttl?: string;
+  readonly ttl?: string | undefined;
   /** A message schedule: stored now, delivered to the target's subject at that time. */
   readonly schedule?: { readonly at: Date; readonly target: string };
   readonly signal?: AbortSignal | undefined;

@@ -15,7 +15,7 @@ export async function replaceLast(
   subject: string,
   sequence: number,
   text: string,
-  ttl: string,
+  ttl: string | undefined,
   signal?: AbortSignal,
 ): Promise<"replaced" | "overtaken"> {
   try {

@@ -1,5 +1,6 @@
 /** Consumers, streams, and messages of functions that were removed or that have other subscriptions now. */
 import type { ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
+import { watched } from "../objects/watchsubjects.ts";
 import { indexes, type QueueScope, streams, token, work } from "../subjects.ts";
 import { type FunctionSubscription, functionConsumers } from "../topology.ts";
 
@@ -124,13 +125,14 @@ export interface LeftMessages {
   readonly messages: number;
 }
 
-/** Finds dead letters, crash records, and index entries of a function in a cluster. */
+/** Finds dead letters, crash records, index entries, and watch records of a function in a cluster. */
 export async function leftMessages(jsm: JetStreamManager, scope: QueueScope): Promise<LeftMessages[]> {
   const names = new Set(await namesOf(jsm));
   const places = [
     { stream: streams.deadLetters, subjects: work.deadLetters(scope) },
     { stream: streams.deadLetters, subjects: work.allCrashes(scope) },
     { stream: streams.indexes, subjects: indexes.all(scope) },
+    { stream: streams.indexes, subjects: watched.all(scope) },
   ].filter(({ stream }) => names.has(stream));
   const found: LeftMessages[] = [];
   for (const { stream, subjects } of places) {

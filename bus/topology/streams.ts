@@ -96,8 +96,9 @@ export function sharedStreams(options: BusOptions): Stream[] {
     {
       ...base(options),
       name: streams.indexes,
-      subjects: ["indexes.>"],
-      description: "Which objects have a value that a function looks them up by",
+      subjects: ["indexes.>", "watched.>"],
+      description:
+        "Which objects have a value that a function looks them up by; and what its watches last routed",
       retention: RetentionPolicy.Limits,
       max_msgs_per_subject: 1,
       max_bytes: maxBytes.indexes,

@@ -28,7 +28,7 @@ export interface Migration {
  * generate` reminds you), list changes that are not possible in place in `migrations`, and raise `serves` if older
  * programs cannot work with the change. Instructions: docs/upgrading.md.
  */
-export const currentPlan: TopologyPlan = { version: 2, serves: 0, migrations: [] };
+export const currentPlan: TopologyPlan = { version: 3, serves: 0, migrations: [] };
 
 /** Keys in the metadata of streams and consumers. */
 const versionKey = "denrei.dev/topology";

@@ -13,6 +13,11 @@ import { functionNamePattern, type ObjectKey } from "../subjects.ts";
 import type { FunctionSubscription } from "../topology.ts";
 import type { Webhook } from "../webhooks/received.ts";
 import type { ListOptions, NewChild, StatusFields } from "./arguments.ts";
+import { checkOutbound, type Outbound } from "./outbound.ts";
+import { checkWatches, filteredWatches, type Keys, selectorsText, type Watch } from "./watch.ts";
+
+export type { Outbound } from "./outbound.ts";
+export type { Keys, Watch } from "./watch.ts";
 
 /** The result of a successful reconcile. A reconcile that returns nothing runs again when something changes. */
 export interface Result {
@@ -119,18 +124,6 @@ export interface Context {
   event(type: "Normal" | "Warning", reason: string, note: string): void;
 }
 
-/** Keys of objects to reconcile. */
-export type Keys = readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
-
-/** Enqueues requests on changes of objects that the function does not own. Runs in every replica: pure except for reads. */
-export interface Watch<T extends KubeObject = KubeObject> {
-  readonly kind: Kind<T>;
-  /** `find` looks up objects of the function's kind by one of its indexes. */
-  keys(object: Stored<T>, find: Find): Keys;
-  /** Limit of requests per second, for an object that many others depend on. Without it, all at once. */
-  readonly perSecond?: number;
-}
-
 /** Enqueues requests on webhooks, by event. Runs in every replica: pure except for reads. */
 export type Webhooks = {
   readonly [E in WebhookEventName]?: (webhook: Webhook<E>, find: Find) => Keys;
@@ -144,16 +137,11 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** Network access besides the API server and the bus. Network policies block everything else. */
-export interface Outbound {
-  /** GitHub: port 443 of any public address. */
-  readonly github?: boolean;
-  /** These TCP ports of pods, in any namespace. */
-  readonly podPorts?: readonly number[];
-}
-
-/** The declaration of a function by its author. */
-export interface FunctionOptions<T extends KubeObject> {
+/** The declaration of a function by its author. `W` are the types of the watched objects. */
+export interface FunctionOptions<
+  T extends KubeObject,
+  W extends readonly KubeObject[] = readonly KubeObject[],
+> {
   /** A DNS label of at most 40 characters. Names the stream, the consumers and the Deployment. */
   readonly name: string;
   /** Field manager of its writes. Default: `denrei.dev/` and its name. */
@@ -169,7 +157,7 @@ export interface FunctionOptions<T extends KubeObject> {
   readonly owns?: readonly Kind[];
   /** Further kinds of children, listed by the installation. Roles for them are not generated. */
   readonly ownsListed?: ListedKinds;
-  readonly watches?: readonly Watch[];
+  readonly watches?: { readonly [I in keyof W]: Watch<W[I]> };
   /**
    * Indexes by name: each function returns the values that an object is found by. Rename an index when its values change: under a
    * new name all objects are indexed again.
@@ -238,7 +226,10 @@ const reservedNames = ["admin", "backup", "bridge", "ca", "gateway", "nats", "op
  *   async reconcile(hikawa, ctx) { …; return { requeueAfter: 500 }; },
  * });
  */
-export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>): ReconcileFunction {
+export function defineFunction<
+  T extends KubeObject,
+  const W extends readonly KubeObject[] = readonly KubeObject[],
+>(options: FunctionOptions<T, W>): ReconcileFunction {
   if (!functionNamePattern.test(options.name)) {
     throw new TypeError(
       `expected a function name of lower-case letters, digits and dashes (at most 40, a letter first), found "${options.name}"`,
@@ -255,12 +246,12 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
         "list Secret among the kinds that it owns or watches",
     );
   }
-  const definition: FunctionOptions<T> = options;
+  const definition: FunctionOptions<T, W> = options;
   const defined: ReconcileFunction = {
     ...(definition as unknown as FunctionOptions<KubeObject>),
     fieldManager: options.fieldManager ?? `${domain}/${options.name}`,
     owns: options.owns ?? [],
-    watches: options.watches ?? [],
+    watches: (options.watches ?? []) as readonly Watch[],
     indexes: (options.indexes ?? {}) as Readonly<Record<string, IndexValues>>,
     webhooks: options.webhooks ?? {},
     permissions: options.permissions ?? [],
@@ -271,6 +262,8 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     memoryMebibytes: options.memoryMebibytes ?? 512,
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
+  checkWatches(defined.watches, defined.annotations);
+  checkOutbound(defined.name, defined.outbound);
   // Throws if a kind has two definitions.
   definedKinds([defined]);
   return defined;
@@ -293,6 +286,7 @@ export const subscriptionOf = (fn: ReconcileFunction, cluster: string): Function
   ...(fn.ownsListed && { ownsListed: true }),
   webhooks: Object.keys(fn.webhooks).map((event) => ({ provider: "github", event })),
   indexes: Object.keys(fn.indexes),
+  filters: filteredWatches(fn.watches).map(({ watch }) => selectorsText(watch)),
 });
 
 const namedKinds = (fn: ReconcileFunction): Kind[] => [

@@ -12,6 +12,7 @@ import type { Delivery } from "../nats/delivery.ts";
 import { type Indexes, openIndexes } from "../objects/indexes.ts";
 import { keepIndexesTidy } from "../objects/indextidy.ts";
 import { type ObjectStore, objectStore } from "../objects/store.ts";
+import { openWatchRecords } from "../objects/watchrecords.ts";
 import { openCrashRecords } from "../queue/crashrecords.ts";
 import { type DeadLetterCleanup, deadLetterCleanup } from "../queue/deadlettercleanup.ts";
 import { type DeadLetters, deadLetters } from "../queue/deadletters.ts";
@@ -247,12 +248,13 @@ export class FunctionWorker {
   }
 
   #pullEvents(): ConsumerPull[] {
-    const { client, cluster } = this.#options;
+    const { bus, client, cluster } = this.#options;
     const { clock, metrics } = this.#shared;
     const { queue, echoes, indexes } = this.#parts;
     const [fn, log] = [this.#fn, this.#log];
     const route = routes({
       ...{ fn, queue, echoes, indexes, clock, metrics, log, deadline: this.#deadline() },
+      records: openWatchRecords(bus, this.#scope),
       live: (kind, key) => readLive(client, kind, key, this.#stopping.signal),
     });
     const router = consumers.router(subscriptionOf(fn, cluster));
@@ -315,8 +317,11 @@ export class FunctionWorker {
     };
   }
 
-  #tidyIndexes(): Promise<void> {
-    return keepIndexesTidy({
+  async #tidyIndexes(): Promise<void> {
+    const { indexes = [], filters = [] } = subscriptionOf(this.#fn, this.#scope.cluster);
+    // Others may not read INDEXES.
+    if (indexes.length + filters.length === 0) return;
+    await keepIndexesTidy({
       bus: this.#options.bus,
       scope: this.#scope,
       kind: this.#fn.for,

@@ -1,43 +1,21 @@
 /** The router turns events into requests. Pure except for reads, and the same in every replica. */
 
-import { attribute } from "../events/attributes.ts";
-import { addressIn, changedObject, changeHead } from "../events/received.ts";
 import { markedOwner } from "../kube/clusterchild.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
 import type { BusClock } from "../nats/busclock.ts";
-import type { Delivery } from "../nats/delivery.ts";
 import type { Find, Indexes } from "../objects/indexes.ts";
+import type { WatchRecords } from "../objects/watchrecords.ts";
 import { type Cause, newRequest, type Request } from "../queue/request.ts";
-import { keyText, type ObjectAddress, type ObjectKey } from "../subjects.ts";
+import { keyText, type ObjectKey } from "../subjects.ts";
 import type { Webhook } from "../webhooks/received.ts";
-import type { Keys, ReconcileFunction, Watch } from "./function.ts";
-
-/** The parts of an OBJECTS event that routing needs. */
-export interface ObjectEvent {
-  readonly at: ObjectAddress;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly deleted: boolean;
-  readonly traceparent: string | undefined;
-  /** Whether the event has only a part of the object. */
-  readonly partial: boolean;
-  /** Parses the object. Throws {@link MalformedEventError} if the event contains none. */
-  readonly object: () => Stored;
-}
+import type { ReconcileFunction } from "./function.ts";
+import type { ObjectEvent } from "./objectevent.ts";
+import { type FilteredWatch, filteredWatches, isFiltered, type Keys, type Watch } from "./watch.ts";
+import { keysOfWatch, outcomeOf, type WatchOutcome } from "./watchrouting.ts";
 
 /** Reads an object from the API server; undefined when it does not exist. */
 export type ReadLive = (kind: Kind, key: ObjectKey) => Promise<Stored | undefined>;
-
-/** Parses a delivery from OBJECTS. Throws {@link MalformedEventError} if it is not an event of the bridge. */
-export function objectEventOf(delivery: Delivery): ObjectEvent {
-  return {
-    ...changeHead(delivery.headers),
-    at: addressIn(delivery.subject),
-    traceparent: attribute(delivery.headers, "traceparent") || undefined,
-    object: () => changedObject(delivery.string()),
-  };
-}
 
 const is = (kind: Kind, at: { group: string; kind: string }): boolean =>
   kind.kind === at.kind && kind.group === at.group;
@@ -52,7 +30,39 @@ export interface EnqueueRequest {
 /** Dependencies of {@link enqueueRequestsOf}. */
 export interface RoutingTools {
   readonly indexes: Pick<Indexes, "keep" | "find">;
+  readonly records: Pick<WatchRecords, "read">;
   readonly live: ReadLive;
+}
+
+/** What an event enqueues, and the records of filtered watches to store afterwards. */
+export interface Routed {
+  readonly requests: readonly EnqueueRequest[];
+  readonly outcomes: readonly WatchOutcome[];
+}
+
+/** Reads the complete object of an event once; undefined if only a part of it still exists. */
+type ReadWhole = (kind: Kind) => Promise<Stored | undefined>;
+
+/** The keys that an event enqueues, the earliest request of each. */
+class Enqueued {
+  readonly #requests = new Map<string, EnqueueRequest>();
+
+  add(key: ObjectKey, delayMillis = 0): void {
+    const text = keyText(key);
+    if (delayMillis < (this.#requests.get(text)?.delayMillis ?? Number.POSITIVE_INFINITY))
+      this.#requests.set(text, { key, delayMillis });
+  }
+
+  addSpread({ perSecond }: Watch, keys: readonly ObjectKey[]): void {
+    const pauseMillis = perSecond === undefined ? 0 : 1000 / perSecond;
+    keys.forEach((key, at) => {
+      this.add(key, at * pauseMillis);
+    });
+  }
+
+  get all(): EnqueueRequest[] {
+    return [...this.#requests.values()];
+  }
 }
 
 /**
@@ -62,63 +72,77 @@ export interface RoutingTools {
 export async function enqueueRequestsOf(
   fn: ReconcileFunction,
   event: ObjectEvent,
-  { indexes, live }: RoutingTools,
-): Promise<EnqueueRequest[]> {
-  const requests = new Map<string, EnqueueRequest>();
-  function add(key: ObjectKey, delayMillis = 0): void {
-    const text = keyText(key);
-    if (delayMillis < (requests.get(text)?.delayMillis ?? Number.POSITIVE_INFINITY))
-      requests.set(text, { key, delayMillis });
-  }
-  const { namespace, name, owner } = event.at;
+  tools: RoutingTools,
+): Promise<Routed> {
+  const { indexes } = tools;
+  const enqueued = new Enqueued();
+  const { namespace, name } = event.at;
   const key = { namespace, name };
-  /** The complete object; undefined if only a part of it still exists. */
-  const whole = async (kind: Kind): Promise<Stored | undefined> => {
-    if (!event.partial) return event.object();
-    return event.deleted ? undefined : live(kind, key);
-  };
+  const whole = wholeOf(event, tools.live);
   if (is(fn.for, event.at)) {
     const isIndexed = !event.deleted && Object.keys(fn.indexes).length > 0;
     const object = isIndexed ? await whole(fn.for) : undefined;
     if (object) await indexes.keep(key, object);
-    add(key);
+    enqueued.add(key);
   }
-  const owned = fn.owns.find((kind) => is(kind, event.at));
-  if (owned && namespace === "" && fn.for.scope === "Namespaced") {
-    const marked = markedOwner((await whole(owned)) ?? event.object(), fn.for);
-    if (marked) add(marked);
-  } else if ((owned || fn.ownsListed) && owner !== "") {
-    const controller = controllerOf(event.object());
-    if (controller && is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind })) {
-      add({ namespace: fn.for.scope === "Cluster" ? "" : namespace, name: controller.name });
-    }
-  }
+  const owner = await ownerOf(fn, event, whole);
+  if (owner) enqueued.add(owner);
   for (const watch of fn.watches) {
-    if (!is(watch.kind, event.at)) continue;
-    const keys = await keysOfWatch(watch, event, await whole(watch.kind), indexes);
-    const pauseMillis = watch.perSecond === undefined ? 0 : 1000 / watch.perSecond;
-    keys.forEach((key, at) => {
-      add(key, at * pauseMillis);
-    });
+    if (isFiltered(watch) || !is(watch.kind, event.at)) continue;
+    const keys = await keysOfWatch(watch, event, await whole(watch.kind), indexes.find);
+    enqueued.addSpread(watch, keys);
   }
-  return [...requests.values()];
+  const filtered = filteredWatches(fn.watches).filter(({ watch }) => is(watch.kind, event.at));
+  const { requests, outcomes } = await judgeWatches(filtered, event, tools, whole);
+  for (const { key, delayMillis } of requests) enqueued.add(key, delayMillis);
+  return { requests: enqueued.all, outcomes };
 }
 
-/** Only the metadata of a deleted oversized object remains. A watch that needs more enqueues nothing. */
-async function keysOfWatch(
-  watch: Watch,
+/** Judges an event by the records of filtered watches: at first, and again when another replica has replaced a record. */
+export async function judgeWatches(
+  filtered: readonly FilteredWatch[],
   event: ObjectEvent,
-  object: Stored | undefined,
-  { find }: Pick<Indexes, "find">,
-): Promise<readonly ObjectKey[]> {
-  if (object !== undefined) return watch.keys(object, find);
-  if (!event.deleted) return [];
-  try {
-    return await watch.keys(event.object(), find);
-  } catch (error) {
-    if (error instanceof TypeError) return [];
-    throw error;
+  { indexes, records, live }: RoutingTools,
+  whole: ReadWhole = wholeOf(event, live),
+): Promise<Routed> {
+  const enqueued = new Enqueued();
+  const outcomes: WatchOutcome[] = [];
+  for (const one of filtered) {
+    const object = await whole(one.watch.kind);
+    const record = await records.read(event.at, one.ordinal);
+    const outcome = await outcomeOf(one, event, object, record, indexes.find);
+    enqueued.addSpread(one.watch, outcome.keys);
+    outcomes.push(outcome);
   }
+  return { requests: enqueued.all, outcomes };
+}
+
+function wholeOf(event: ObjectEvent, live: ReadLive): ReadWhole {
+  const { namespace, name } = event.at;
+  let read: Promise<Stored | undefined> | undefined;
+  return async (kind) => {
+    if (!event.partial) return event.object();
+    if (event.deleted) return undefined;
+    read ??= live(kind, { namespace, name });
+    return read;
+  };
+}
+
+/** The key of the object's controller, if the function reconciles it. */
+async function ownerOf(
+  fn: ReconcileFunction,
+  event: ObjectEvent,
+  whole: ReadWhole,
+): Promise<ObjectKey | undefined> {
+  const { namespace, owner } = event.at;
+  const owned = fn.owns.find((kind) => is(kind, event.at));
+  if (owned && namespace === "" && fn.for.scope === "Namespaced")
+    return markedOwner((await whole(owned)) ?? event.object(), fn.for);
+  if ((!owned && !fn.ownsListed) || owner === "") return undefined;
+  const controller = controllerOf(event.object());
+  if (!controller || !is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind }))
+    return undefined;
+  return { namespace: fn.for.scope === "Cluster" ? "" : namespace, name: controller.name };
 }
 
 /** The request for an event. */

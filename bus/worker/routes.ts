@@ -5,6 +5,7 @@ import { MalformedEventError } from "../events/received.ts";
 import type { BusClock } from "../nats/busclock.ts";
 import type { Delivery } from "../nats/delivery.ts";
 import type { Indexes } from "../objects/indexes.ts";
+import type { WatchRecords } from "../objects/watchrecords.ts";
 import {
   HeldTooLongError,
   handBackLater,
@@ -21,16 +22,18 @@ import { type Webhook, webhookIn } from "../webhooks/received.ts";
 import type { Echoes } from "./echoes.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { WorkerMetrics } from "./metrics.ts";
+import { type ObjectEvent, objectEventOf } from "./objectevent.ts";
 import {
   type EnqueueRequest,
   enqueueRequestsOf,
+  judgeWatches,
   keysOfWebhook,
-  type ObjectEvent,
-  objectEventOf,
   type ReadLive,
+  type RoutingTools,
   requestOf,
   requestOfWebhook,
 } from "./router.ts";
+import { RecordChanges } from "./watchrouting.ts";
 
 /** Dependencies of {@link routes}. */
 export interface RouteOptions {
@@ -38,6 +41,7 @@ export interface RouteOptions {
   readonly queue: TicketQueue;
   readonly echoes: Echoes;
   readonly indexes: Indexes;
+  readonly records: WatchRecords;
   readonly live: ReadLive;
   readonly clock: BusClock;
   readonly metrics: WorkerMetrics;
@@ -119,18 +123,40 @@ class Routing {
   }
 
   async #enqueueAll(deadline: PublishDeadline, event: ObjectEvent, span: Span): Promise<void> {
-    const { fn, indexes, live } = this.#options;
-    const keep: Indexes["keep"] = (key, object) =>
-      deadline.attempt((signal) => indexes.keep(key, object, signal));
-    const requests = await enqueueRequestsOf(fn, event, { indexes: { keep, find: indexes.find }, live });
-    const outcomes = await inBatches(requests, deadline, (request, signal) =>
-      this.#enqueueInTurn(request, event, signal),
-    );
+    const tools = this.#tools(deadline);
+    const { records } = this.#options;
+    const replace: WatchRecords["replace"] = (at, ordinal, revision, record) =>
+      deadline.attempt((signal) => records.replace(at, ordinal, revision, record, signal));
+    const results: EnqueueOutcome[] = [];
+    let routed = await enqueueRequestsOf(this.#options.fn, event, tools);
+    for (;;) {
+      const { requests, outcomes } = routed;
+      const changes = new RecordChanges(event.at, replace, outcomes);
+      await changes.enter();
+      const enqueue = (request: EnqueueRequest, signal: AbortSignal) =>
+        this.#enqueueInTurn(request, event, signal);
+      results.push(...(await inBatches(requests, deadline, enqueue)));
+      const overtaken = await changes.finish();
+      if (overtaken.length === 0) break;
+      routed = await judgeWatches(overtaken, event, tools);
+    }
     span.set(() => {
-      const count = (outcome: EnqueueOutcome) => outcomes.filter((one) => one === outcome).length;
+      const count = (outcome: EnqueueOutcome) => results.filter((one) => one === outcome).length;
       const [enqueued, marked, echoed] = [count("accepted"), count("owned"), count("echo")];
       return { "denrei.enqueued": enqueued, "denrei.marked": marked, "denrei.echoes": echoed };
     });
+  }
+
+  #tools(deadline: PublishDeadline): RoutingTools {
+    const { indexes, records, live } = this.#options;
+    return {
+      indexes: {
+        keep: (key, object) => deadline.attempt((signal) => indexes.keep(key, object, signal)),
+        find: indexes.find,
+      },
+      records: { read: (at, ordinal) => deadline.attempt((signal) => records.read(at, ordinal, signal)) },
+      live,
+    };
   }
 
   /** A delayed key becomes a mark that falls due later. */

@@ -1,8 +1,5 @@
-/**
- * NetworkPolicies that deny all traffic except what the platform needs and what functions declare. Namespaces of KEDA and
- * Prometheus are those in their documentation; a site patches them where they differ.
- */
-import type { ReconcileFunction } from "denrei/runtime";
+import { BlockList } from "node:net";
+import { internetPorts, type ReconcileFunction } from "denrei/runtime";
 import { natsName } from "./certificates.ts";
 import { labelsOf, workloadName } from "./rbac.ts";
 import { dashboardPort, httpPort, webhooksPort } from "./workloads.ts";
@@ -21,6 +18,10 @@ const tracePorts = [4317, 4318];
 const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
 const linkLocalRange = "169.254.0.0/16";
 const privateRange6 = "fc00::/7";
+const linkLocalRange6 = "fe80::/10";
+
+/** Addresses at which clouds serve credentials: link-local ones, and that of AWS. */
+const metadataRanges = [linkLocalRange, linkLocalRange6, "fd00:ec2::254/128"];
 
 /** Components that use the bus. The dashboard is optional. */
 const processes = ["bridge", "gateway", "dashboard", "worker"] as const;
@@ -135,17 +136,48 @@ function functionPolicies(functions: readonly ReconcileFunction[]): Policy[] {
         egress: [{ to: [{ namespaceSelector: {} }], ports: tcp(...(of[0]?.outbound.podPorts ?? [])) }],
       }),
     ),
+    ...functions.flatMap(addressPolicy),
   ];
 }
 
-function tcp(...ports: readonly number[]) {
+/** Access of one function to addresses outside the cluster. */
+function addressPolicy(fn: ReconcileFunction): Policy[] {
+  const { outbound } = fn;
+  const ports = internetPorts(outbound);
+  const egress = [
+    ...(ports.length === 0 ? [] : [{ ...internet, ports: tcp(...ports) }]),
+    ...(outbound.cidrs ?? []).map(({ cidr, ports }) => ({
+      to: [{ ipBlock: withoutLinkLocal(cidr) }],
+      ports: tcp(...ports),
+    })),
+  ];
+  if (egress.length === 0) return [];
+  const spec = { podSelector: workersOf([fn]), policyTypes: ["Egress"], egress };
+  return [policy(`denrei-outbound-${fn.name}`, spec)];
+}
+
+/** A larger range is not meant to include the addresses at which clouds serve credentials. */
+function withoutLinkLocal(cidr: string) {
+  const [address = "", length = ""] = cidr.split("/");
+  const family = address.includes(":") ? "ipv6" : "ipv4";
+  const list = new BlockList();
+  list.addSubnet(address, Number(length), family);
+  const except = metadataRanges.filter((range) => {
+    const [inner = "", innerLength = ""] = range.split("/");
+    const isSameFamily = inner.includes(":") === address.includes(":");
+    return isSameFamily && Number(length) < Number(innerLength) && list.check(inner, family);
+  });
+  return except.length === 0 ? { cidr } : { cidr, except };
+}
+
+function tcp(...ports: readonly (number | string)[]) {
   return ports.map((port) => ({ protocol: "TCP", port }));
 }
 
 const internet = {
   to: [
     { ipBlock: { cidr: "0.0.0.0/0", except: [...privateRanges, linkLocalRange] } },
-    { ipBlock: { cidr: "::/0", except: [privateRange6, "fe80::/10"] } },
+    { ipBlock: { cidr: "::/0", except: [privateRange6, linkLocalRange6] } },
   ],
   ports: tcp(443),
 };

@@ -7,7 +7,6 @@ import {
   type Result,
   type StatusFields,
   type Stored,
-  type Watch,
 } from "denrei";
 import { finalizeApplication } from "./application/applicationdeletion.ts";
 import { register } from "./application/applicationregistration.ts";
@@ -60,7 +59,7 @@ export default defineFunction({
     {
       kind: Application,
       keys: ({ metadata }, find) => find("waitingForPlace", metadata.namespace ?? ""),
-    } satisfies Watch<Application> as unknown as Watch,
+    },
   ],
   permissions: [
     { apiGroups: [group], resources: [Application.plural, ControlPlane.plural], verbs: ["list"] },

@@ -2,7 +2,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { defineFunction } from "../../bus/worker/function.ts";
+import { networkPolicies } from "../../deploy/generate/network.ts";
 import { functions } from "../../functions/index.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { isWorkload, type Manifest, root, type Workload } from "./manifests.ts";
 import { allows, type Place } from "./network.ts";
 import { overlay, shownSite } from "./overlays.ts";
@@ -145,5 +148,40 @@ describe("functions", () => {
   test("reach other pods only at ports of API servers when the API server's address is not set", () => {
     for (const port of [80, 3306, 6379, 8080]) expect(who(elsewhere("team-a"), port)).toEqual([]);
     for (const port of [443, 6443]) expect(who(elsewhere("team-a"), port)).toEqual(askers());
+  });
+
+  test("reach the addresses, and the internet, at the ports that they declare", () => {
+    const fn = defineFunction({
+      ...{ name: "caller", for: Hikawa, reconcile: async () => undefined },
+      outbound: {
+        internet: { ports: [25] },
+        cidrs: [
+          { cidr: "10.20.0.0/16", ports: [5432] },
+          { cidr: "::/0", ports: [8443] },
+        ],
+      },
+    });
+    const policies = networkPolicies([fn], "denrei") as unknown as Manifest[];
+    const labels = { "app.kubernetes.io/name": "denrei-caller" };
+    const reaches = (to: string, port: number) =>
+      allows(policies, { namespace: "denrei", labels, address: podAddress }, address(to), port);
+    const open = [
+      ["203.0.113.7", 25],
+      ["2001:db8::7", 25],
+      ["10.20.3.4", 5432],
+      ["2001:db8::7", 8443],
+    ] as const;
+    const closed = [
+      ["203.0.113.7", 443],
+      ["203.0.113.7", 5432],
+      ["10.21.0.1", 5432],
+      ["10.20.3.4", 25],
+      ["169.254.169.254", 25],
+      ["fd00:ec2::254", 25],
+      ["fd00:ec2::254", 8443],
+      ["fe80::1", 8443],
+    ] as const;
+    for (const [to, port] of open) expect([to, port, reaches(to, port)]).toEqual([to, port, true]);
+    for (const [to, port] of closed) expect([to, port, reaches(to, port)]).toEqual([to, port, false]);
   });
 });

@@ -151,6 +151,36 @@ test("reconciles many dependents of one object one after another, each once", as
   expect(last - created).toBeGreaterThanOrEqual(((count - 1) / perSecond) * 1000);
 });
 
+test("a filtered watch requests for its projection, and once when an object leaves its selector", async () => {
+  await plant("tended");
+  await planted("tended");
+  const name = "calendar";
+  const byCalendar = async () => {
+    await objects.untilQuiet();
+    const records = ket.workers.flatMap(({ log }) => log.records());
+    return records.filter(({ msg, key, cause }) => {
+      const { kind } = (cause ?? {}) as { readonly kind?: string };
+      return msg === "looked after it" && key === `${ket.namespace}/tended` && kind === "ConfigMap";
+    }).length;
+  };
+  const labels = { gardener: "tended", season: "spring" };
+  await objects.create(ConfigMap, {
+    metadata: { namespace: ket.namespace, name, labels },
+    data: { day: "1" },
+  });
+  expect(await byCalendar()).toBe(1);
+  for (const day of ["2", "3"]) {
+    await objects.patch(ConfigMap, name, { data: { day }, metadata: { annotations: { day } } });
+    expect(await byCalendar()).toBe(1);
+  }
+  await objects.patch(ConfigMap, name, { metadata: { labels: { season: "summer" } } });
+  expect(await byCalendar()).toBe(2);
+  await objects.patch(ConfigMap, name, { metadata: { labels: { gardener: null } } });
+  expect(await byCalendar()).toBe(3);
+  await objects.patch(ConfigMap, name, { metadata: { labels: { season: "autumn" } } });
+  expect(await byCalendar()).toBe(3);
+});
+
 test("a function that is not the only one for its kind writes no conditions", async () => {
   await plant("rained-on", { blocked: true });
   await planted("rained-on");

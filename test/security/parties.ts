@@ -18,9 +18,12 @@ export const kind = externalKind({
 });
 export const mine = { fn: "mine", cluster };
 export const theirs = { fn: "theirs", cluster };
-/** Only this one receives webhooks and has an index. */
+/** Only this one receives webhooks, and has an index and a filtered watch. */
 export const subscriptions: readonly FunctionSubscription[] = [
-  { scope: mine, kinds: [kind], webhooks: [{ provider: "github", event: "push" }], indexes: ["repository"] },
+  {
+    ...{ scope: mine, kinds: [kind], webhooks: [{ provider: "github", event: "push" }] },
+    ...{ indexes: ["repository"], filters: ["watch"] },
+  },
   { scope: theirs, kinds: [kind] },
 ];
 export const options = { replicas: 1, ackWaitMillis: 5000 };

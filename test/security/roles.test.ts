@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
+import { watched } from "../../bus/objects/watchsubjects.ts";
 import {
   activity,
   activityStream,
@@ -172,6 +173,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     ...["OBJECTS", "WORK_mine", "TIMERS_mine"].map((name) => `STREAM.INFO.${name}`),
     "DIRECT.GET.OBJECTS",
     "DIRECT.GET.INDEXES",
+    "STREAM.MSG.GET.INDEXES",
     "DIRECT.GET.TIMERS_mine",
     "STREAM.PURGE.TIMERS_mine",
     "STREAM.MSG.DELETE.TIMERS_mine",
@@ -215,6 +217,8 @@ describe.each(Object.keys(allowed))("%s", (role) => {
       "webhooks.>",
       "indexes.>",
       "indexes.mine.>",
+      "watched.>",
+      "watched.mine.>",
       "activities.>",
       "activities.mine.>",
       "sessions.>",
@@ -300,6 +304,8 @@ describe("publishing", () => {
     [indexes.entry(mine, "repository", "o/r", key), "mine", "worker"],
     [indexes.entry(theirs, "repository", "o/r", key)],
     [indexes.entry({ fn: "mine", cluster: "elsewhere" }, "repository", "o/r", key)],
+    [watched.record(mine, { ...key, group: "g", kind: "Thing", owner: "" }, 0), "mine", "worker"],
+    [watched.record(theirs, { ...key, group: "g", kind: "Thing", owner: "" }, 0)],
     ["$JS.SNAPSHOT.ACK.DEADLETTERS.a.b", "backup"],
     ["$JS.SNAPSHOT.RESTORE.WEBHOOKS.a", "restore"],
     ["$JS.SNAPSHOT.RESTORE.OBJECTS.a"],

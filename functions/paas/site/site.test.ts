@@ -84,6 +84,8 @@ const wakings = (object: Stored<KubeObject>) =>
       deleted: false,
       traceparent: undefined,
       partial: false,
+      sequence: 1,
+      previous: 0,
       object: () => object,
     },
     {
@@ -91,20 +93,22 @@ const wakings = (object: Stored<KubeObject>) =>
         keep: async () => undefined,
         find: async (_index, value) => (value === "modoki" ? keys : []),
       },
+      records: { read: () => Promise.reject(new Error("its watches have no filters")) },
       live: async () => object,
     },
   );
 
 test("enqueues every Application once after a change, in order, at twenty per second", async () => {
-  const woken = await wakings(configMap({}));
+  const { requests: woken } = await wakings(configMap({}));
   expect(woken.map(({ key }) => key)).toEqual(keys);
   expect(woken.map(({ delayMillis }) => delayMillis)).toEqual(keys.map((_, index) => index * 50));
 });
 
 test("ignores other ConfigMaps", async () => {
-  expect(await wakings(configMap({}, "other"))).toEqual([]);
+  const ignored = { requests: [], outcomes: [] };
+  expect(await wakings(configMap({}, "other"))).toEqual(ignored);
   const elsewhere = configMap({});
   expect(await wakings({ ...elsewhere, metadata: { ...elsewhere.metadata, namespace: "team-a" } })).toEqual(
-    [],
+    ignored,
   );
 });
