@@ -21,6 +21,7 @@ import { redactedValue } from "../values/redact.ts";
 import { BlockedError } from "./errors.ts";
 import type { Context, NewChild } from "./function.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
+import type { ReportedReady } from "./platformconditions.ts";
 import type { ReconcileReads } from "./reads.ts";
 
 /** Dependencies of the writes of one reconcile. */
@@ -35,6 +36,8 @@ export interface WriteTools {
   readonly fieldManager: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
+  /** Holds `Ready` back while the object is stalled. Undefined where the platform maintains no conditions. */
+  readonly ready?: ReportedReady | undefined;
   /** The time by the clock of the bus: milliseconds since the epoch. */
   now(): number;
   /** Throws when this worker must not write any more. */
@@ -206,7 +209,10 @@ class Writer implements Writes {
     const desired: Record<string, unknown> = { ...status };
     if (conditions) {
       if (!this.#tools.secondary) desired.observedGeneration = generation;
-      desired.conditions = withConditions(before.conditions as Condition[] | undefined, conditions, {
+      const current = before.conditions as Condition[] | undefined;
+      const isOwn = object.metadata.uid === this.#owner.metadata.uid;
+      const updates = isOwn ? (this.#tools.ready?.now(current, conditions) ?? conditions) : conditions;
+      desired.conditions = withConditions(current, updates, {
         generation,
         now: new Date(this.#tools.now()),
       });
