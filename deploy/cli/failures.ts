@@ -7,7 +7,7 @@ import { BusUnreachableError } from "../../bus/nats/connect.ts";
 import { BusPermissionError } from "../../bus/nats/permissionerror.ts";
 import { AddressError } from "../../bus/process/listen.ts";
 import { TopologyError } from "../../bus/topology.ts";
-import { AbsentError } from "../environment/errors.ts";
+import { AbsentError, RolesRefusedError } from "../environment/errors.ts";
 import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";
 
 /** Classes whose message tells the user what to do. */
@@ -24,5 +24,6 @@ export const expectedErrors = [
   CredentialsError,
   KubeconfigError,
   AddressError,
+  RolesRefusedError,
   TopologyError,
 ] as const;

@@ -1,9 +1,9 @@
 /** The command line. Each command loads its code when it runs, so that workers start quickly. */
 import { Argument, Command, CommanderError } from "commander";
 import {
+  accountSettings,
   busProcessSettings,
   dashboardSettings,
-  processSettings,
   readSettings,
 } from "../../bus/config/config.ts";
 import { usageExitCode } from "../environment/errors.ts";
@@ -14,7 +14,7 @@ import { withSettings } from "./flags.ts";
 import { addOperatorCommands } from "./operate.ts";
 
 const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
-const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
+const bridgeSettings = [...accountSettings, "namespaces", "watchSeconds"] as const;
 
 const program = new Command("denrei")
   .description("Kubernetes reconcilers as stateless functions on a NATS bus")
@@ -34,6 +34,11 @@ nats-server on free ports. The first run downloads them, or builds them if the
 download fails. The words of the song are random; set DENREI_ZUNDOKO_WORDS to
 choose them, for example DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
 
+const ownRights = [
+  "--own-rights",
+  "Run functions with the rights of the kubeconfig's user, not with their generated roles",
+] as const;
+
 program
   .command("demo")
   .description("Run a demo on a local platform, then stop the platform")
@@ -46,6 +51,7 @@ program
       .default("song"),
   )
   .option("--workers <count>", "Number of workers (default: 3; github: 2)", workerCount)
+  .option(...ownRights)
   .addHelpText("after", environmentHelp)
   .action(async (name, options) => (await import("./demo/demo.ts")).demo({ ...options, name, mode: "demo" }));
 
@@ -54,6 +60,7 @@ program
   .description("Run everything on a local platform until Ctrl-C")
   .option("--workers <count>", "Number of workers", workerCount, 3)
   .option("--no-dashboard", "Do not start the dashboard")
+  .option(...ownRights)
   .addHelpText(
     "after",
     `${environmentHelp}
@@ -84,6 +91,7 @@ program
     nodeCount,
   )
   .option("--dashboard", "Start the dashboard, at port 8090 or the next free one")
+  .option(...ownRights)
   .addHelpText(
     "after",
     `
@@ -115,11 +123,11 @@ withSettings(
     .command("worker")
     .description("Run functions")
     .argument("<function...>", "Names of functions, or 'all'"),
-  processSettings,
+  accountSettings,
 )
   .addHelpText("after", tracingHelp)
   .action(async (names: string[], flags) => {
-    const settings = readSettings(processSettings, flags, process.env);
+    const settings = readSettings(accountSettings, flags, process.env);
     await (await import("./worker.ts")).worker(names, settings);
   });
 

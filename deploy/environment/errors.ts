@@ -12,3 +12,8 @@ export class UsageError extends Error {
 export class AbsentError extends Error {
   override readonly name = "AbsentError";
 }
+
+/** The user of an existing cluster may not run functions under their generated roles. */
+export class RolesRefusedError extends Error {
+  override readonly name = "RolesRefusedError";
+}

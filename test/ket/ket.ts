@@ -15,6 +15,7 @@ import type { Named } from "./manifest.ts";
 import { makeNamespace } from "./namespace.ts";
 import type { Ket, KetOptions, KindCluster } from "./options.ts";
 import { startProcesses } from "./processes.ts";
+import { grantRights } from "./rights.ts";
 import { onInterruption } from "./signals.ts";
 import { openWait } from "./waiting.ts";
 
@@ -46,23 +47,27 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   const bus = await connectBus({ ...address, name: "ket" });
   starting.defer(() => bus.nc.close());
   const isOwned = await makeNamespace(client, namespace);
+  const { platform, deployed, kind, owned } = environment;
+  const { rights } = options;
+  const granted = platform && (await grantRights({ client, functions, owned, namespace, rights }));
+  if (granted) starting.defer(granted.remove);
   const leftovers = new Leftovers();
   const propagation = options.controllerManager === "omit" ? "Background" : "Foreground";
   const kubectl = openKubectl({ client, namespace, deadlineMillis, propagation }, leftovers);
   const simulators = starting.use(new AsyncDisposableStack());
-  if (environment.owned === "part") {
+  if (owned === "part") {
     starting.defer(async () => {
       const created = isOwned ? [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }] : [];
       await kubectl.delete(...created, ...leftovers.all());
     });
   }
-  const { platform, deployed, kind } = environment;
   const { workers, github } = platform
     ? await startProcesses({
         environment: { ...environment, platform },
         options,
         namespace,
         functions,
+        rights: granted?.env ?? {},
         simulators,
       })
     : { workers: [], github: undefined };

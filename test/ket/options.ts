@@ -38,6 +38,11 @@ export interface KetOptions {
   readonly namespace?: string | undefined;
   /** The number of workers, each with all functions. Defaults to 1. */
   readonly workers?: number | undefined;
+  /**
+   * `generated` (the default): each function has exactly the rights that follow from its declaration. `own`: all functions have the
+   * rights of the kubeconfig's user, for an existing cluster whose user may not create roles or impersonate accounts.
+   */
+  readonly rights?: "generated" | "own" | undefined;
   /** Environment of the workers. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The default deadline of waits, in milliseconds. Defaults to a minute. */

@@ -15,8 +15,10 @@ import {
 } from "../../environment/environment.ts";
 import { type ExistingCluster, existingCluster, withoutForeignSettings } from "../../environment/existing.ts";
 import { type Hook, prepareGateways } from "../../environment/gateways.ts";
+import { followOptIns } from "../../environment/optins.ts";
 import { count, type ProgressDisplay, timedStart } from "../../environment/progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "../../environment/replicas.ts";
+import { type Accounts, applyRoles, ownRights, removeRoles } from "../../environment/roles.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { type Child, type LocalProcesses, shippedRoles } from "../../local/index.ts";
 
@@ -57,7 +59,7 @@ export interface Preparation
     Pick<DemoEnvironmentOptions, "display" | "signal"> {}
 
 /** What to start. */
-export interface DemoEnvironmentOptions {
+export interface DemoEnvironmentOptions extends Pick<EnvironmentOptions, "rights"> {
   readonly parts: DemoParts;
   readonly display: ProgressDisplay;
   readonly say: (line: string) => void;
@@ -74,6 +76,8 @@ export async function startDemoEnvironment(options: DemoEnvironmentOptions): Pro
   async function stop(): Promise<void> {
     ended.abort(new Error("the environment was stopped"));
     await environment.processes.stop();
+    const { origin, accounts } = environment;
+    if (client && accounts && origin === "existing") await removeRoles({ client, accounts });
     await client?.connection.close();
   }
   try {
@@ -94,11 +98,12 @@ async function startParts(
   environment: Environment,
   { parts, display, say, signal }: DemoEnvironmentOptions,
 ): Promise<Omit<DemoEnvironment, "client" | "stop">> {
-  const { origin, kubeconfigPath, natsUrl, dashboard, podLogsPath } = environment;
+  const { origin, kubeconfigPath, natsUrl, dashboard, podLogsPath, accounts } = environment;
   if (origin === "existing") {
     say(`Using the cluster at ${client.connection.server} and the bus at ${redacted(natsUrl)}:`);
     await installKinds(client, display, signal);
   }
+  if (accounts !== undefined) await grantRights(client, accounts, { say, signal });
   const { workers, onLine, before } = parts;
   const { directory, spawn } = environment.processes;
   const gateways = await prepareGateways(parts.gateways, directory);
@@ -126,6 +131,18 @@ async function startParts(
   };
 }
 
+/** Creates the roles of all functions and of the bridge, and follows opt-ins. */
+async function grantRights(
+  client: KubeClient,
+  accounts: Accounts,
+  { say, signal }: Pick<DemoEnvironmentOptions, "say" | "signal">,
+): Promise<void> {
+  const roles = { client, functions, accounts, ownRights };
+  await applyRoles(roles);
+  const onProblem = ({ message }: Error) => say(`Failed to opt namespaces in, retrying: ${message}`);
+  await followOptIns({ ...roles, signal, onProblem });
+}
+
 async function installKinds(
   client: KubeClient,
   display: ProgressDisplay,
@@ -144,10 +161,10 @@ const replicaEnv = {
 };
 
 async function environmentOptions(
-  { parts, display, say }: DemoEnvironmentOptions,
+  { parts, rights, display, say }: DemoEnvironmentOptions,
   signal: AbortSignal,
 ): Promise<EnvironmentOptions> {
-  const common = { display, say, signal, dashboard: parts.dashboard };
+  const common = { display, say, signal, dashboard: parts.dashboard, rights };
   if (existingCluster()) return { ...common, checkExisting, local: { roles: [] } };
   const settings = { ...process.env, ...replicaEnv, ...withoutForeignSettings, NATS_URL: undefined };
   const { cluster } = readSettings(processSettings, {}, settings);

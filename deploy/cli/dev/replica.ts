@@ -4,7 +4,7 @@
  */
 import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { optedInNamespaces } from "../../../bus/bridge/optedin.ts";
-import { processSettings, readSettings } from "../../../bus/config/config.ts";
+import { accountSettings, readSettings } from "../../../bus/config/config.ts";
 import { type KubeClient, metadataOnly } from "../../../bus/kube/client.ts";
 import { CrdDowngradeError, installCrds } from "../../../bus/kube/install.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -16,10 +16,20 @@ import { digestOf } from "../../../bus/values/digest.ts";
 import { bridgeNeeds, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { startWorker } from "../../../bus/worker/worker.ts";
 import { UsageError } from "../../environment/errors.ts";
+import { followOptIns } from "../../environment/optins.ts";
+import { applyRoles, ownRights } from "../../environment/roles.ts";
 import { crdManifests } from "../../generate/crds.ts";
+import { roleManifests } from "../../generate/rbac.ts";
 import { report } from "../explain.ts";
 import { functionsNamed } from "../named.ts";
-import { crdDigestVariable, type Declared, lostFieldsVariable, requestAllSignal } from "./protocol.ts";
+import {
+  crdDigestVariable,
+  type Declared,
+  lostFieldsVariable,
+  requestAllSignal,
+  roleDigestVariable,
+  roleSuffixVariable,
+} from "./protocol.ts";
 
 const lostFieldsAdvice =
   "others may use it, so denrei dev removes nothing from CRDs of an existing cluster. Restore it in the code. If it is no longer used, " +
@@ -32,10 +42,12 @@ const installMillis = 30_000;
 const allRequested = new Promise<void>((resolve) => process.once(requestAllSignal, () => resolve()));
 const [role, ...names] = process.argv.slice(2);
 const functions = await load(names);
-const settings = readSettings([...processSettings, "namespaces", "watchSeconds"], {}, process.env);
+const settings = readSettings([...accountSettings, "namespaces", "watchSeconds"], {}, process.env);
 const busOptions = busOptionsOf(settings);
 const needs = bridgeNeeds(functions, settings.cluster);
 const { kinds, subscriptions } = needs;
+/** Aborts when the process stops. */
+const ending = new AbortController();
 
 try {
   if (role === "bridge") {
@@ -64,12 +76,15 @@ async function load(selected: readonly string[]): Promise<readonly ReconcileFunc
 async function startDevWorker(context: ProcessContext): Promise<Running> {
   const crds = digestOf(crdManifests(functions));
   if (crds !== process.env[crdDigestVariable]) await installKinds(context);
+  const roles = digestOf(roleManifests({ functions, bridge: functions, namespace: "" }));
+  await grantRights(context, roles);
   const declared: Declared = {
     functions: functions.map(({ name }) => name),
     resources: kinds
       .filter(({ definition }) => definition !== undefined)
       .map(({ plural, group }) => ({ plural, group })),
     crds,
+    roles,
     bridge: digestOf([
       kinds.map(({ group, version, plural, scope, reach }) => ({ group, version, plural, scope, reach })),
       subscriptions.map((subscription) => functionConsumers(subscription, busOptions)),
@@ -85,7 +100,27 @@ async function startDevWorker(context: ProcessContext): Promise<Running> {
       context.log.error({ err: error }, "failed to request all objects"),
     ),
   );
-  return running;
+  return {
+    ...running,
+    stop() {
+      ending.abort();
+      return running.stop();
+    },
+  };
+}
+
+/** Gives functions and bridge exactly the rights that the declarations have now, and follows opt-ins. */
+async function grantRights({ client, log }: ProcessContext, roles: string): Promise<void> {
+  const { impersonateNamespace: namespace } = settings;
+  if (namespace === undefined) return;
+  const accounts = { namespace, suffix: process.env[roleSuffixVariable] ?? "" };
+  const options = { client, functions, accounts, ownRights };
+  if (roles !== process.env[roleDigestVariable]) await applyRoles(options);
+  await followOptIns({
+    ...options,
+    signal: ending.signal,
+    onProblem: (error) => log.warn({ err: error }, "failed to opt namespaces in, retrying"),
+  });
 }
 
 /** Requests a reconcile of every object by this code. Objects that are in flight follow afterwards. */

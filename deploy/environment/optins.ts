@@ -1,0 +1,71 @@
+/**
+ * Opt-ins on a platform without an administrator: the label of a namespace is enough, and its bindings follow. In a cluster, an
+ * administrator creates them with `denrei opt-in`.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { resourcePath } from "../../bus/kube/client.ts";
+import { optInLabel } from "../../bus/kube/domain.ts";
+import { Namespace } from "../../bus/kube/kind.ts";
+import { apply, optInsOf, type RoleOptions, remove, untilInForce } from "./roles.ts";
+
+/** How to follow opt-ins. */
+export interface OptInOptions extends RoleOptions {
+  readonly signal: AbortSignal;
+  readonly onProblem: (error: Error) => void;
+}
+
+/** Pause before labels are read again after a failure. Milliseconds. */
+const retryMillis = 1000;
+
+/**
+ * Gives each opted-in namespace its bindings until `signal` aborts, so that the label alone opts it in, and removes them when
+ * the label is removed. Resolves when the present namespaces have theirs.
+ */
+export async function followOptIns(options: OptInOptions): Promise<void> {
+  const { signal, onProblem } = options;
+  if (optInsOf(options, "any").length === 0) return;
+  let version: string | undefined = await optInPresent(options);
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await followFrom(options, version ?? (await optInPresent(options)));
+      } catch (error) {
+        if (signal.aborted) return;
+        onProblem(error as Error);
+        await sleep(retryMillis, undefined, { signal }).catch(() => undefined);
+      }
+      version = undefined;
+    }
+  }
+  void follow();
+}
+
+const optedIn = { labelSelector: `${optInLabel}=true` };
+
+/** Opts in the namespaces that have the label, and returns the version of the list. */
+async function optInPresent(options: OptInOptions): Promise<string> {
+  const { items, metadata } = await options.client.list(Namespace, undefined, optedIn, options.signal);
+  await Promise.all(items.map((namespace) => grantOptIn(options, namespace.metadata.name)));
+  return metadata.resourceVersion;
+}
+
+async function followFrom(options: OptInOptions, resourceVersion: string): Promise<void> {
+  const { client, signal } = options;
+  const request = { path: resourcePath(Namespace), query: { ...optedIn, resourceVersion }, signal };
+  for await (const { type, object } of await client.watch(request)) {
+    const { name, deletionTimestamp } = object.metadata;
+    // With a selector, an object that loses the label is reported as deleted.
+    if (type === "DELETED") await revokeOptIn(options, name);
+    else if (type === "ADDED" && deletionTimestamp === undefined) await grantOptIn(options, name);
+  }
+}
+
+/** Gives a namespace its bindings, and resolves when they are in force. */
+export async function grantOptIn(options: RoleOptions, namespace: string): Promise<void> {
+  const bindings = optInsOf(options, namespace);
+  await apply(options.client, bindings);
+  await untilInForce(options, bindings, namespace);
+}
+
+const revokeOptIn = (options: RoleOptions, namespace: string): Promise<void> =>
+  remove(options.client, optInsOf(options, namespace));
