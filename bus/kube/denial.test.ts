@@ -40,6 +40,7 @@ test.each([
   ["action", cannot("list", "jobs")],
   ["action", 'forbidden: User "u" cannot get path "/metrics"'],
   ["impersonation", cannot("impersonate", "serviceaccounts")],
+  ["impersonation", cannot("impersonate-on:serviceaccount:create", "jobs")],
   [
     "unknown-user",
     'nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group ""',

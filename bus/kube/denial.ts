@@ -1,7 +1,7 @@
 /** Requests that the API server denies because the user lacks a permission: what was requested, and the rule that allows it. */
 import { optInCommands } from "./domain.ts";
 
-/** Advice for a user whom the API server does not know. */
+/** Advice for an unknown user. */
 export const checkUser = ". Check the user of the kubeconfig's current context.";
 
 /** The action of a request, in the terms of RBAC. */
@@ -85,7 +85,8 @@ function verbOf(method: string, name: string | undefined, query: Readonly<Record
  */
 const causes: readonly (readonly [DenialCause, RegExp])[] = [
   ["unknown-user", /User "system:anonymous" cannot /],
-  ["impersonation", /User "[^"]*" cannot impersonate /],
+  // `impersonate-on:serviceaccount:create` where impersonation is constrained.
+  ["impersonation", /User "[^"]*" cannot impersonate[ -]/],
   ["action", /User "[^"]*" cannot \S+ (resource|path) "/],
   ["escalation", /is attempting to grant RBAC permissions not currently held/],
   ["owner-deletion", /cannot set blockOwnerDeletion|cannot set an ownerRef on a resource you can't delete/],

@@ -10,6 +10,8 @@ import { apply, optInsOf, type RoleOptions, remove, untilInForce } from "./roles
 
 /** How to follow opt-ins. */
 export interface OptInOptions extends RoleOptions {
+  /** The namespaces that the bridge watches, whatever their labels. If empty: all with the label. */
+  readonly namespaces: readonly string[];
   readonly signal: AbortSignal;
   readonly onProblem: (error: Error) => void;
 }
@@ -22,8 +24,12 @@ const retryMillis = 1000;
  * the label is removed. Resolves when the present namespaces have theirs.
  */
 export async function followOptIns(options: OptInOptions): Promise<void> {
-  const { signal, onProblem } = options;
+  const { namespaces, signal, onProblem } = options;
   if (optInsOf(options, "any").length === 0) return;
+  if (namespaces.length > 0) {
+    await Promise.all(namespaces.map((one) => grantOptIn(options, one).catch(onProblem)));
+    return;
+  }
   let version: string | undefined = await optInPresent(options);
   async function follow(): Promise<void> {
     while (!signal.aborted) {
@@ -45,7 +51,11 @@ const optedIn = { labelSelector: `${optInLabel}=true` };
 /** Opts in the namespaces that have the label, and returns the version of the list. */
 async function optInPresent(options: OptInOptions): Promise<string> {
   const { items, metadata } = await options.client.list(Namespace, undefined, optedIn, options.signal);
-  await Promise.all(items.map((namespace) => grantOptIn(options, namespace.metadata.name)));
+  const present = items.filter((namespace) => namespace.metadata.deletionTimestamp === undefined);
+  // A namespace may be deleted meanwhile.
+  await Promise.all(
+    present.map(({ metadata: { name } }) => grantOptIn(options, name).catch(options.onProblem)),
+  );
   return metadata.resourceVersion;
 }
 
@@ -56,7 +66,8 @@ async function followFrom(options: OptInOptions, resourceVersion: string): Promi
     const { name, deletionTimestamp } = object.metadata;
     // With a selector, an object that loses the label is reported as deleted.
     if (type === "DELETED") await revokeOptIn(options, name);
-    else if (type === "ADDED" && deletionTimestamp === undefined) await grantOptIn(options, name);
+    else if (type === "ADDED" && deletionTimestamp === undefined)
+      await grantOptIn(options, name).catch(options.onProblem);
   }
 }
 

@@ -15,7 +15,7 @@ import type { Named } from "./manifest.ts";
 import { makeNamespace } from "./namespace.ts";
 import type { Ket, KetOptions, KindCluster } from "./options.ts";
 import { startProcesses } from "./processes.ts";
-import { grantRights } from "./rights.ts";
+import { prepareRights } from "./rights.ts";
 import { onInterruption } from "./signals.ts";
 import { openWait } from "./waiting.ts";
 
@@ -48,9 +48,9 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   starting.defer(() => bus.nc.close());
   const isOwned = await makeNamespace(client, namespace);
   const { platform, deployed, kind, owned } = environment;
-  const { rights } = options;
-  const granted = platform && (await grantRights({ client, functions, owned, namespace, rights }));
-  if (granted) starting.defer(granted.remove);
+  const rights = prepareRights({ client, functions, owned, namespace, rights: options.rights });
+  // After the deletion of the run's objects, for which functions still need their rights.
+  starting.defer(rights.remove);
   const leftovers = new Leftovers();
   const propagation = options.controllerManager === "omit" ? "Background" : "Foreground";
   const kubectl = openKubectl({ client, namespace, deadlineMillis, propagation }, leftovers);
@@ -67,7 +67,7 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
         options,
         namespace,
         functions,
-        rights: granted?.env ?? {},
+        rights: await rights.grant(),
         simulators,
       })
     : { workers: [], github: undefined };

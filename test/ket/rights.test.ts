@@ -5,7 +5,7 @@ import type { KubeClient } from "../../bus/kube/client.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
 import { Clerk } from "../fixtures/functions/clerks.ts";
-import { type OwnTestEnvironment, startOwnTestEnvironment } from "../harness/environment.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { grant } from "../harness/rights.ts";
 import { type KetOptions, RolesRefusedError, startKet } from "./index.ts";
 
@@ -14,17 +14,17 @@ const allowedClerks = new URL("../fixtures/functions/allowedclerks.ts", import.m
 const fixtures = fileURLToPath(new URL("../fixtures/cases/clerks", import.meta.url));
 const permission = '{ apiGroups: ["batch"], resources: ["jobs"], verbs: ["list"] }';
 
-let environment: OwnTestEnvironment;
+let environment: LocalTestEnvironment;
 let client: KubeClient;
 beforeAll(async () => {
-  environment = await startOwnTestEnvironment({ crds: [] });
+  environment = await startLocalTestEnvironment();
   client = environment.client;
 });
 afterAll(() => environment?.stop());
 
 const options = (more: Partial<KetOptions>): KetOptions => ({
   ...{ cluster: "existing", kubeconfig: environment.platform.kubeconfigPath, allowContexts: ["denrei"] },
-  ...{ fixtures, controllerManager: "omit" },
+  fixtures,
   ...more,
 });
 
@@ -85,7 +85,7 @@ test("a user who may not impersonate the accounts learns how to use own rights, 
   const refused = startKet(options({ functions: [clerks], kubeconfig }));
   await expect(refused).rejects.toBeInstanceOf(RolesRefusedError);
   await expect(refused).rejects.toThrow(
-    /may not impersonate their service accounts: .* cannot impersonate .*rights: startKet\(\{ rights: "own", … \}\)/s,
+    /may not impersonate their service accounts: .* cannot impersonate.*Grant the user the verb impersonate.*rights: startKet\(\{ rights: "own", … \}\)/s,
   );
   expect(
     (await client.list(Namespace)).items

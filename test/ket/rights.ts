@@ -21,33 +21,36 @@ export interface RightsOptions extends Pick<KetOptions, "rights"> {
   readonly namespace: string;
 }
 
-/** Environment variables of the bridge and the workers, and how to remove the rights. */
-export interface GrantedRights {
-  readonly env: Readonly<Record<string, string | undefined>>;
+/** The rights of a run. */
+export interface RunRights {
+  /**
+   * Creates the roles, and opts the run's namespace in. In a cluster of the run, the label opts in other namespaces as well. Returns
+   * environment variables for the bridge and the workers. Throws a `RolesRefusedError`.
+   */
+  grant(): Promise<Readonly<Record<string, string>>>;
+  /** Removes what was created, in a cluster that others use. */
   remove(): Promise<void>;
 }
 
-/**
- * Creates the roles, and opts the run's namespace in. In a cluster of the run, the label opts in other namespaces as well. Throws a
- * `RolesRefusedError`.
- */
-export async function grantRights(options: RightsOptions): Promise<GrantedRights> {
+/** Prepares the rights; nothing exists before `grant`. */
+export function prepareRights(options: RightsOptions): RunRights {
   const { rights = "generated", owned, namespace, client, functions } = options;
-  if (rights === "own" || functions.length === 0) return { env: {}, remove: async () => undefined };
+  if (rights === "own" || functions.length === 0)
+    return { grant: async () => ({}), remove: async () => undefined };
   const accounts = owned === "all" ? localAccounts : runAccounts(`ket-${randomBytes(4).toString("hex")}`);
   const roles: RoleOptions = { client, functions, accounts, ownRights: 'startKet({ rights: "own", … })' };
   const ending = new AbortController();
-  async function remove(): Promise<void> {
-    ending.abort();
-    if (owned === "part") await removeRoles(roles);
-  }
-  try {
-    await applyRoles(roles);
-    if (owned === "part") await grantOptIn(roles, namespace);
-    else await followOptIns({ ...roles, signal: ending.signal, onProblem: () => undefined });
-  } catch (error) {
-    await remove().catch(() => undefined);
-    throw error;
-  }
-  return { env: { DENREI_IMPERSONATE_NAMESPACE: accounts.namespace }, remove };
+  return {
+    async grant() {
+      await applyRoles(roles);
+      if (owned === "part") await grantOptIn(roles, namespace);
+      else
+        await followOptIns({ ...roles, namespaces: [], signal: ending.signal, onProblem: () => undefined });
+      return { DENREI_IMPERSONATE_NAMESPACE: accounts.namespace };
+    },
+    async remove() {
+      ending.abort();
+      if (owned === "part") await removeRoles(roles);
+    },
+  };
 }

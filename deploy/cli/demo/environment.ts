@@ -18,7 +18,7 @@ import { type Hook, prepareGateways } from "../../environment/gateways.ts";
 import { followOptIns } from "../../environment/optins.ts";
 import { count, type ProgressDisplay, timedStart } from "../../environment/progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "../../environment/replicas.ts";
-import { type Accounts, applyRoles, ownRights, removeRoles } from "../../environment/roles.ts";
+import { applyRoles, ownRights, removeRoles } from "../../environment/roles.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { type Child, type LocalProcesses, shippedRoles } from "../../local/index.ts";
 
@@ -98,12 +98,12 @@ async function startParts(
   environment: Environment,
   { parts, display, say, signal }: DemoEnvironmentOptions,
 ): Promise<Omit<DemoEnvironment, "client" | "stop">> {
-  const { origin, kubeconfigPath, natsUrl, dashboard, podLogsPath, accounts } = environment;
+  const { origin, kubeconfigPath, natsUrl, dashboard, podLogsPath } = environment;
   if (origin === "existing") {
     say(`Using the cluster at ${client.connection.server} and the bus at ${redacted(natsUrl)}:`);
     await installKinds(client, display, signal);
   }
-  if (accounts !== undefined) await grantRights(client, accounts, { say, signal });
+  await grantRights(client, environment, { say, signal });
   const { workers, onLine, before } = parts;
   const { directory, spawn } = environment.processes;
   const gateways = await prepareGateways(parts.gateways, directory);
@@ -134,13 +134,16 @@ async function startParts(
 /** Creates the roles of all functions and of the bridge, and follows opt-ins. */
 async function grantRights(
   client: KubeClient,
-  accounts: Accounts,
+  environment: Environment,
   { say, signal }: Pick<DemoEnvironmentOptions, "say" | "signal">,
 ): Promise<void> {
+  const { accounts } = environment;
+  if (accounts === undefined) return;
   const roles = { client, functions, accounts, ownRights };
   await applyRoles(roles);
   const onProblem = ({ message }: Error) => say(`Failed to opt namespaces in, retrying: ${message}`);
-  await followOptIns({ ...roles, signal, onProblem });
+  const { namespaces } = readSettings(["namespaces"], {}, { ...process.env, ...environment.env });
+  await followOptIns({ ...roles, namespaces, signal, onProblem });
 }
 
 async function installKinds(

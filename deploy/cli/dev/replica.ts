@@ -118,6 +118,7 @@ async function grantRights({ client, log }: ProcessContext, roles: string): Prom
   if (roles !== process.env[roleDigestVariable]) await applyRoles(options);
   await followOptIns({
     ...options,
+    namespaces: settings.namespaces,
     signal: ending.signal,
     onProblem: (error) => log.warn({ err: error }, "failed to opt namespaces in, retrying"),
   });
