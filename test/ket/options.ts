@@ -65,8 +65,8 @@ export interface KetOptions {
   readonly kubernetesVersion?: string | undefined;
   /**
    * For `kind`: deploys bus, bridge, workers, and gateway in the cluster with skaffold. By default, the run starts them as processes next
-   * to the cluster. Cannot be combined with `github`, `workers`, `env`, and `rights`. The image that skaffold builds must contain each function of
-   * {@link KetOptions.functions}.
+   * to the cluster. Cannot be combined with `github`, `workers`, `env`, and `rights`. The image that skaffold builds must contain each
+   * function of {@link KetOptions.functions}.
    */
   readonly skaffold?: SkaffoldOptions | undefined;
 }
