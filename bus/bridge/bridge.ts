@@ -7,10 +7,13 @@ import { optInLabel } from "../kube/domain.ts";
 import { type Kind, kindText, Namespace } from "../kube/kind.ts";
 import type { ListedFor } from "../kube/listedkinds.ts";
 import type { Bus } from "../nats/connect.ts";
+import { accountOf, accountUser } from "../process/accounts.ts";
 import { startProcessClock } from "../process/clock.ts";
 import { platformNamespace } from "../process/namespace.ts";
+import type { ProcessContext } from "../process/run.ts";
 import { bridgeBucket, streams } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type FunctionSubscription } from "../topology.ts";
+import { bridgeAdvice } from "./deniedkinds.ts";
 import type { LeaseTimes } from "./lease.ts";
 import { sharedLease } from "./leases.ts";
 import { followListed } from "./listed.ts";
@@ -29,6 +32,10 @@ export interface BridgeOptions {
   readonly bus: Bus;
   readonly busOptions: BusOptions;
   readonly client: KubeClient;
+  /** Opens a client as the bridge. Default: `client`. */
+  readonly clientAs?: ProcessContext["clientAs"];
+  /** Namespace of the service account to impersonate. Default: the bridge has the rights of the process. */
+  readonly impersonateNamespace?: string | undefined;
   readonly cluster: string;
   /** Unique among the replicas. */
   readonly replica: string;
@@ -72,10 +79,20 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const metrics = bridgeMetrics(registry);
   registerQueueMetrics({ bus, subscriptions, clock, log, registry });
   registerStreamMetrics({ bus, subscriptions, log, registry });
-  const bridge = new RunningBridge(options, kv, metrics, stopping);
+  const client = await clientOf(options);
+  const bridge = new RunningBridge({ ...options, client }, kv, metrics, stopping);
   bridge.start();
   log.info({ kinds: [...bridge.states().keys()], cluster, replica }, "bridge ready");
   return bridge;
+}
+
+/** The client of the bridge, with its own rights where the process impersonates. Errors say how to apply its role. */
+async function clientOf({ client, clientAs, impersonateNamespace }: BridgeOptions): Promise<KubeClient> {
+  if (clientAs === undefined) return client;
+  return clientAs({
+    advise: bridgeAdvice,
+    ...(impersonateNamespace && { user: accountUser(accountOf("bridge"), impersonateNamespace) }),
+  });
 }
 
 class RunningBridge implements Bridge {

@@ -1,4 +1,5 @@
 /** Errors for kinds that the bridge has no permission to watch, in an opted-in namespace or as a listed kind. The bridge stays ready. */
+import { adviceFor, type Denial, isOnSecrets } from "../kube/denial.ts";
 import { optedInRole } from "../kube/domain.ts";
 import { isForbidden } from "../kube/errors.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
@@ -8,6 +9,12 @@ import { userOf } from "../nats/identity.ts";
 export class WatchRefusedError extends Error {
   override readonly name = "WatchRefusedError";
 }
+
+/** Says how to grant what the bridge lacks: its role follows from the declarations of all functions. */
+export const bridgeAdvice = (denial: Denial): string =>
+  denial.cause === "action" && denial.action !== undefined && !isOnSecrets(denial.action)
+    ? ". The role of the bridge lacks this rule. Apply it: `npx denrei rbac bridge | kubectl apply -f -`"
+    : adviceFor(denial);
 
 /** The kind and namespace of a watch. */
 export interface Watched {

@@ -1,13 +1,13 @@
 /** `denrei bridge` */
 import { startBridge } from "../bridge/bridge.ts";
 import type { Settings } from "../config/config.ts";
-import { busOptionsOf, type ProcessSettings, runProcess } from "../process/run.ts";
+import { type AccountSettings, busOptionsOf, runProcess } from "../process/run.ts";
 import { openProject } from "../project/project.ts";
 import { bridgeNeeds } from "../worker/function.ts";
 
 /** Runs the bridge until a stop signal. */
 export async function bridge(
-  settings: ProcessSettings & Settings<"namespaces" | "watchSeconds">,
+  settings: AccountSettings & Settings<"namespaces" | "watchSeconds">,
 ): Promise<void> {
   const needs = bridgeNeeds(await (await openProject()).all(), settings.cluster);
   return runProcess("bridge", settings, (context) =>

@@ -17,3 +17,8 @@ export class ExpectedError extends Error {
 export class AbsentError extends ExpectedError {
   override readonly name = "AbsentError";
 }
+
+/** The user of an existing cluster may not run functions under their generated roles. */
+export class RolesRefusedError extends ExpectedError {
+  override readonly name = "RolesRefusedError";
+}

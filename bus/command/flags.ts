@@ -6,6 +6,10 @@ import { defaultOf, flagOf, type SettingName, variableOf } from "../config/confi
 const descriptions: Record<SettingName, readonly [value: string, text: string]> = {
   kubeconfig: ["path", "Kubeconfig file (default: KUBECONFIG, ~/.kube/config, or the pod's service account)"],
   context: ["name", "Context of the kubeconfig (default: the current context)"],
+  impersonateNamespace: [
+    "name",
+    "Impersonate the service accounts in this namespace, to run outside a cluster with generated rights",
+  ],
   natsUrl: ["url", "Comma-separated NATS servers"],
   natsCreds: ["path", "NATS credentials file"],
   natsCa: ["path", "CA certificate that signs the NATS servers' certificates"],

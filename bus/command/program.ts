@@ -3,14 +3,14 @@
  * code when it runs, so that workers start quickly.
  */
 import { Command, CommanderError } from "commander";
-import { busProcessSettings, processSettings, readSettings } from "../config/config.ts";
+import { accountSettings, busProcessSettings, readSettings } from "../config/config.ts";
 import { usageExitCode } from "./errors.ts";
 import { report } from "./explain.ts";
 import { addInstalledCommands } from "./extensions.ts";
 import { withSettings } from "./flags.ts";
 
 const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
-const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as const;
+const bridgeSettings = [...accountSettings, "namespaces", "watchSeconds"] as const;
 
 const program = new Command("denrei")
   .description("Kubernetes reconcilers as stateless functions on a NATS bus")
@@ -46,11 +46,11 @@ withSettings(
     .command("worker")
     .description("Run functions")
     .argument("<function...>", "Names of functions, or 'all'"),
-  processSettings,
+  accountSettings,
 )
   .addHelpText("after", tracingHelp)
   .action(async (names: string[], flags) => {
-    const settings = readSettings(processSettings, flags, process.env);
+    const settings = readSettings(accountSettings, flags, process.env);
     await (await import("./worker.ts")).worker(names, settings);
   });
 

@@ -1,10 +1,10 @@
 /** `denrei worker` */
-import { busOptionsOf, type ProcessSettings, runProcess } from "../process/run.ts";
+import { type AccountSettings, busOptionsOf, runProcess } from "../process/run.ts";
 import { openProject } from "../project/project.ts";
 import { startWorker } from "../worker/worker.ts";
 
 /** Runs functions until a stop signal. */
-export async function worker(names: readonly string[], settings: ProcessSettings): Promise<void> {
+export async function worker(names: readonly string[], settings: AccountSettings): Promise<void> {
   const functions = await (await openProject()).load(names);
   return runProcess("worker", settings, (context) =>
     startWorker({ ...context, ...settings, busOptions: busOptionsOf(settings), functions }),

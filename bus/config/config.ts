@@ -52,6 +52,7 @@ const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 const settings = {
   kubeconfig: { env: undefined, schema: z.string().min(1).optional() },
   context: { env: undefined, schema: z.string().min(1).optional() },
+  impersonateNamespace: { env: "DENREI_IMPERSONATE_NAMESPACE", schema: dnsLabel.optional() },
   natsUrl: {
     env: "NATS_URL",
     schema: z
@@ -147,10 +148,18 @@ const ownSettings = ["replica", "streamReplicas", "ackWaitSeconds", "httpAddress
 /** Settings that every process reads. */
 export const busProcessSettings = [...busSettings, ...ownSettings] as const;
 /** Settings that every process with a cluster reads. */
-export const processSettings = ["kubeconfig", "context", ...busSettings, "cluster", ...ownSettings] as const;
+export const processSettings = [
+  ...(["kubeconfig", "context"] as const),
+  ...busSettings,
+  "cluster",
+  ...ownSettings,
+] as const;
+/** Settings of processes that have a service account of their own in a cluster. */
+export const accountSettings = ["impersonateNamespace", ...processSettings] as const;
 
 export type BusProcessSettings = Settings<(typeof busProcessSettings)[number]>;
 export type ProcessSettings = Settings<(typeof processSettings)[number]>;
+export type AccountSettings = Settings<(typeof accountSettings)[number]>;
 
 /** Settings of the dashboard. */
 export const dashboardSettings = [

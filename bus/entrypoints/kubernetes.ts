@@ -8,6 +8,7 @@ export {
   isAbsence,
   isAlreadyExists,
   isConflict,
+  isForbidden,
   isGone,
   isNotFound,
   type StatusBody,

@@ -1,11 +1,18 @@
 /** `denrei/runtime`: the processes of the platform and their settings. */
 export { startBridge } from "../bridge/bridge.ts";
-export { AbsentError, ExpectedError, UsageError, usageExitCode } from "../command/errors.ts";
+export {
+  AbsentError,
+  ExpectedError,
+  RolesRefusedError,
+  UsageError,
+  usageExitCode,
+} from "../command/errors.ts";
 export { report } from "../command/explain.ts";
 export { withSettings } from "../command/flags.ts";
 export { launcher } from "../command/launcher.ts";
 export { say, watchOutput, whenOutputCloses } from "../command/output.ts";
 export {
+  accountSettings,
   type BusProcessSettings,
   busProcessSettings,
   busSettings,
@@ -22,6 +29,7 @@ export {
 } from "../config/config.ts";
 export { startGateway } from "../gateway/gateway.ts";
 export { readSecrets } from "../gateway/secrets.ts";
+export { accountOf, accountUser } from "../process/accounts.ts";
 export { startProcessClock } from "../process/clock.ts";
 export { type Connections, defaultConnections, limitConnections } from "../process/connections.ts";
 export { AddressError, listenOn } from "../process/listen.ts";

@@ -3,10 +3,10 @@ import type { KubeConnection } from "./connection.ts";
 import { ApiError } from "./errors.ts";
 import { apiVersionOf, type Kind, Pod } from "./kind.ts";
 import { isPathSegment, type KubeObject, type Stored, type Unstored } from "./object.ts";
-import { type ApiRequest, type CallObserver, Transport } from "./transport.ts";
+import { type ApiRequest, type Caller, type CallObserver, Transport } from "./transport.ts";
 import { type WatchEvent, watchEvents } from "./watchstream.ts";
 
-export type { ApiRequest, Call, CallObserver, CallOutcome } from "./transport.ts";
+export type { ApiRequest, Call, Caller, CallObserver, CallOutcome } from "./transport.ts";
 export type { WatchEvent } from "./watchstream.ts";
 
 /** A watch. */
@@ -90,7 +90,7 @@ export interface KubeClient {
     signal?: AbortSignal,
     accept?: string,
   ): Promise<ListPage<T>>;
-  /** The last lines of a container's log; undefined if the API server has none. */
+  /** The last lines of a container's log; undefined if the API server has none. Throws if the permission is missing. */
   podLog(at: ObjectName, options: PodLogOptions): Promise<string | undefined>;
   create<T extends KubeObject>(kind: Kind<T>, object: Unstored<T>, options: WriteOptions): Promise<Stored<T>>;
   /** JSON merge patch (RFC 7386). With `metadata.resourceVersion` in it, the write is conditional. */
@@ -133,17 +133,20 @@ function namespaceOf(kind: Kind, { namespace, name }: ObjectName): string | unde
 const objectPath = (kind: Kind, at: ObjectName, subresource?: string): string =>
   resourcePath(kind, namespaceOf(kind, at), at.name, subresource);
 
-/** Opens a client over a connection. */
-export const kubeClient = (connection: KubeConnection, observer?: CallObserver): KubeClient =>
-  new ApiServerClient(connection, observer);
+/** Opens a client over a connection. Clients of several callers can share it. */
+export const kubeClient = (
+  connection: KubeConnection,
+  observer?: CallObserver,
+  caller: Caller = {},
+): KubeClient => new ApiServerClient(connection, observer, caller);
 
 class ApiServerClient implements KubeClient {
   readonly connection: KubeConnection;
   readonly #transport: Transport;
 
-  constructor(connection: KubeConnection, observer: CallObserver | undefined) {
+  constructor(connection: KubeConnection, observer: CallObserver | undefined, caller: Caller) {
     this.connection = connection;
-    this.#transport = new Transport(connection, observer);
+    this.#transport = new Transport(connection, observer, caller);
   }
 
   request<R>(request: ApiRequest): Promise<R> {
@@ -196,7 +199,7 @@ class ApiServerClient implements KubeClient {
       );
     } catch (error) {
       // If the kubelet does not answer, the API server reports an error.
-      if (error instanceof ApiError) return undefined;
+      if (error instanceof ApiError && !error.isDenied) return undefined;
       throw error;
     }
   }

@@ -26,6 +26,9 @@ export const ownerMarks = (owner: Stored): Required<Pick<ObjectMeta, "labels" | 
   },
 });
 
+/** Whether the object is a child outside of its owner's namespace. */
+export const isMarked = ({ metadata }: KubeObject): boolean => metadata.labels?.[uidLabel] !== undefined;
+
 /** Whether a child outside of its owner's namespace belongs to the owner. */
 export const isMarkedBy = ({ metadata }: KubeObject, owner: Stored): boolean =>
   metadata.labels?.[uidLabel] === owner.metadata.uid;

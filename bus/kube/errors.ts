@@ -1,4 +1,5 @@
 /** Errors of calls to the Kubernetes API. */
+import { checkUser } from "./denial.ts";
 
 /** `metav1.Status`, reduced to the fields in use. */
 export interface StatusBody {
@@ -6,6 +7,14 @@ export interface StatusBody {
   readonly reason?: string;
   readonly code?: number;
   readonly details?: { readonly retryAfterSeconds?: number };
+}
+
+/** What a client knows about an error in addition to its answer. */
+interface ApiErrorDetails {
+  readonly retryAfterMillis?: number;
+  readonly isDenied?: boolean;
+  /** Continues the message. */
+  readonly advice?: string;
 }
 
 /** The API server answered with an error. `status` is the HTTP code, `reason` the machine-readable cause. */
@@ -17,13 +26,17 @@ export class ApiError extends Error {
   readonly answer: string;
   /** The server's requested wait before the next attempt, in milliseconds. */
   readonly retryAfterMillis: number | undefined;
+  /** Whether the user lacks a permission. A 403 of admission has other causes. */
+  readonly isDenied: boolean;
 
-  constructor(request: string, status: number, body: StatusBody, retryAfterMillis?: number) {
+  constructor(request: string, status: number, body: StatusBody, details: ApiErrorDetails = {}) {
     const { reason, message } = body;
+    const { retryAfterMillis, isDenied = false, advice = status === 401 ? checkUser : "" } = details;
     const code = [status, reason].filter(Boolean).join(" ");
     const answer = `${request} was answered ${code}: ${textOf(message)}`;
-    super(`${answer}${hint(status, message)}`);
+    super(`${answer}${advice}`);
     this.answer = answer;
+    this.isDenied = isDenied;
     this.status = status;
     this.reason = body.reason ?? "";
     this.retryAfterMillis =
@@ -34,30 +47,6 @@ export class ApiError extends Error {
 
 /** Servers other than the API server end their text with a line break. */
 const textOf = (message = ""): string => (message.trim() === "" ? "no message" : message.replace(/\n+$/, ""));
-
-const checkUser = ". Check the user of the kubeconfig's current context.";
-
-function hint(status: number, message = ""): string {
-  if (status === 401) return checkUser;
-  return status === 403 ? forbiddenHint(message) : "";
-}
-
-/**
- * How to grant a permission that RBAC denies. Admission rejects with 403 too, and explains itself. The texts are those of
- * `apiserver/pkg/endpoints/handlers/responsewriters/errors.go`.
- */
-function forbiddenHint(message: string): string {
-  const [, user, verb, resource, place = ""] =
-    /User "([^"]*)" cannot (\S+) (?:resource "([^"]*)"|path "[^"]*")(.*)/s.exec(message) ?? [];
-  if (user === undefined) return "";
-  if (user === "system:anonymous") return checkUser;
-  if (verb === "impersonate")
-    return `. Grant the verb impersonate to ${user}, or remove \`as\` and its like from the kubeconfig.`;
-  if (resource !== "secrets")
-    return ". Grant it with a Role: `denrei rbac <function>` prints what a function needs.";
-  const namespace = / in the namespace "([^"]+)"/.exec(place)?.[1] ?? "<namespace>";
-  return `. \`denrei opt-in ${namespace}\` prints what is needed for the Secrets of a namespace.`;
-}
 
 /** No answer: the connection was refused or reset, timed out, or its certificate is not trusted. */
 export class ApiUnreachableError extends Error {

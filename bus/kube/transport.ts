@@ -4,7 +4,9 @@ import { apiCallSpan, setStatusCode, spannedCall } from "../tracing/calls.ts";
 import { noteOrigin } from "../tracing/origins.ts";
 import type { Span } from "../tracing/spans.ts";
 import type { Credentials, KubeConnection, PoolRole } from "./connection.ts";
+import { adviceFor, type Denial, denialOf } from "./denial.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
+import { type Headers, impersonationHeaders } from "./kubeconfiguser.ts";
 import { retryThrottled } from "./pending.ts";
 
 /** One call. `query` values that are undefined are omitted. */
@@ -18,6 +20,14 @@ export interface ApiRequest {
   /** W3C trace context, sent so that the API server's traces and audit log join ours. */
   readonly traceparent?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** On whose behalf a client sends its requests. */
+export interface Caller {
+  /** The user to impersonate. Default: the user of the kubeconfig. */
+  readonly user?: string | undefined;
+  /** Says how to grant what RBAC denies: text that continues an error message. */
+  readonly advise?: (denial: Denial) => string;
 }
 
 /** A call to the API server. */
@@ -43,10 +53,14 @@ export class Transport {
   readonly #connection: KubeConnection;
   readonly #observer: CallObserver | undefined;
   readonly #host: string;
+  readonly #advise: (denial: Denial) => string;
+  readonly #impersonation: Headers;
 
-  constructor(connection: KubeConnection, observer: CallObserver | undefined) {
+  constructor(connection: KubeConnection, observer: CallObserver | undefined, caller: Caller) {
     this.#connection = connection;
     this.#observer = observer;
+    this.#advise = caller.advise ?? adviceFor;
+    this.#impersonation = impersonationHeaders({ as: caller.user });
     this.#host = new URL(connection.server).host;
   }
 
@@ -65,14 +79,14 @@ export class Transport {
   /** Sends a request whose answer is read while it arrives. Returns its body. */
   async stream(request: ApiRequest, role: PoolRole): Promise<Dispatcher.ResponseData["body"]> {
     const response = await this.#open(request, role);
-    if (response.statusCode !== 200) throw await errorOf(request, response);
+    if (response.statusCode !== 200) throw await errorOf(request, response, this.#advise);
     return response.body;
   }
 
   #sendUntilServed<R>(request: ApiRequest, parse: (text: string) => R, span?: Span): Promise<R> {
     return retryThrottled(request.signal, `${request.method} ${request.path}`, async () => {
       const response = await this.#open(request, "requests", span);
-      if (response.statusCode >= 300) throw await errorOf(request, response);
+      if (response.statusCode >= 300) throw await errorOf(request, response, this.#advise);
       try {
         return parse(await response.body.text());
       } catch (error) {
@@ -92,7 +106,7 @@ export class Transport {
       let outcome: CallOutcome = "abandoned";
       this.#observer?.begun(call);
       try {
-        response = await ask(url, optionsOf(request, role, credentials));
+        response = await ask(url, optionsOf(request, role, credentials, this.#impersonation));
         outcome = response.statusCode;
       } catch (error) {
         // A failed handshake has sent nothing.
@@ -109,13 +123,19 @@ export class Transport {
   }
 }
 
-const optionsOf = (request: ApiRequest, role: PoolRole, credentials: Credentials) => ({
+const optionsOf = (
+  request: ApiRequest,
+  role: PoolRole,
+  credentials: Credentials,
+  impersonation: Headers,
+) => ({
   method: request.method,
   dispatcher: credentials.dispatcher,
   headersTimeout: headersTimeoutMillis,
   bodyTimeout: role === "requests" ? headersTimeoutMillis : 0,
   headers: {
     ...credentials.headers,
+    ...impersonation,
     accept: request.accept ?? "application/json",
     ...(request.body !== undefined && { "content-type": request.contentType ?? "application/json" }),
     ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
@@ -125,15 +145,18 @@ const optionsOf = (request: ApiRequest, role: PoolRole, credentials: Credentials
 });
 
 /** The error for an answer that refuses the request. Reads the body. */
-async function errorOf(request: ApiRequest, response: Dispatcher.ResponseData): Promise<ApiError> {
-  const text = await response.body.text();
+async function errorOf(
+  request: ApiRequest,
+  response: Dispatcher.ResponseData,
+  advise: (denial: Denial) => string,
+): Promise<ApiError> {
+  const status = parseStatus(await response.body.text());
   const seconds = Number(response.headers["retry-after"]);
-  return new ApiError(
-    `${request.method} ${request.path}`,
-    response.statusCode,
-    parseStatus(text),
-    Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
-  );
+  const denial = response.statusCode === 403 ? denialOf(request, status.message) : undefined;
+  return new ApiError(`${request.method} ${request.path}`, response.statusCode, status, {
+    ...(Number.isFinite(seconds) && seconds > 0 && { retryAfterMillis: seconds * 1000 }),
+    ...(denial && { isDenied: true, advice: advise(denial) }),
+  });
 }
 
 function queryText(query: ApiRequest["query"]): string {

@@ -1,8 +1,9 @@
 /** The main program of a process: log, probes, connections, signals, and an orderly shutdown. */
 import { type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import type { BusProcessSettings, ProcessSettings } from "../config/config.ts";
-import type { KubeClient } from "../kube/client.ts";
+import { type BusProcessSettings, ConfigError, type ProcessSettings } from "../config/config.ts";
+import { type Caller, type CallObserver, type KubeClient, kubeClient } from "../kube/client.ts";
+import type { KubeConnection } from "../kube/connection.ts";
 import type { KubeconfigSource } from "../kube/kubeconfig.ts";
 import { type Bus, type BusAddress, busAddress, connectBus } from "../nats/connect.ts";
 import type { BusOptions } from "../topology.ts";
@@ -19,6 +20,8 @@ import { untilReachable } from "./untilreachable.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
 export {
+  type AccountSettings,
+  accountSettings,
   type BusProcessSettings,
   busProcessSettings,
   type ProcessSettings,
@@ -37,6 +40,8 @@ export interface BusProcessContext {
 /** What a process that connects to a cluster works with. */
 export interface ProcessContext extends BusProcessContext {
   readonly client: KubeClient;
+  /** A client on the same connection for another caller. Throws a `ConfigError` if the kubeconfig impersonates a user itself. */
+  clientAs(caller: Caller): Promise<KubeClient>;
 }
 
 /** A started process: how to stop it, and why it is not ready. */
@@ -91,8 +96,22 @@ export const runProcess = (
       connectCluster(kubeconfigOf(settings), observer),
     );
     log.info({ apiServer: client.connection.server }, "connected to the API server");
-    return { given: { client }, close: () => client.connection.close() };
+    const { connection } = client;
+    return { given: { client, clientAs: clientsOn(connection, observer) }, close: () => connection.close() };
   });
+
+/** Impersonation cannot be nested: the headers of one user would replace some of the other's. */
+const clientsOn =
+  (connection: KubeConnection, observer: CallObserver): ProcessContext["clientAs"] =>
+  async (caller) => {
+    const isImpersonating = "impersonate-user" in (await connection.headers());
+    if (caller.user !== undefined && isImpersonating)
+      throw new ConfigError(
+        `the user of the context "${connection.context}" impersonates another one (\`as\` in the kubeconfig), so it cannot ` +
+          `impersonate ${caller.user} as well`,
+      );
+    return kubeClient(connection, observer, caller);
+  };
 
 /** Runs a process that does not use a cluster. */
 export const runBusProcess = (

@@ -15,7 +15,14 @@ import { TerminalError, workerCrashed } from "./errors.ts";
 import { type FirstRead, isReplay, readFirstLive } from "./firstread.ts";
 import type { Context, ReconcileFunction } from "./function.ts";
 import type { OwnWrites, WritesOfKey } from "./ownwrites.ts";
-import { conditionsOf, type OnBus, settleConditions, stalled } from "./platformconditions.ts";
+import {
+  conditionsOf,
+  keepsConditions,
+  type OnBus,
+  ReportedReady,
+  settleConditions,
+  stalled,
+} from "./platformconditions.ts";
 import { type ReconcileReads, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
 import { keyOf, selectionOf } from "./scope.ts";
@@ -95,7 +102,8 @@ async function tryOnce(
     log.debug("object is gone");
     return { requeueAfter: undefined, wasStalled: false, object: "gone" };
   }
-  const ctx = contextOf(tools, input, object, reads, own);
+  const ready = new ReportedReady();
+  const ctx = contextOf(tools, input, object, reads, own, ready);
   if (object.metadata.deletionTimestamp !== undefined) {
     const requeueAfter = await finalize(fn, object, ctx, signal);
     return { requeueAfter, wasStalled: false, object: "reconciled" };
@@ -103,7 +111,7 @@ async function tryOnce(
   const { finalizer } = fn;
   const lacksFinalizer = finalizer !== undefined && !object.metadata.finalizers?.includes(finalizer);
   const current = lacksFinalizer ? await addFinalizer(fn.for, object, finalizer, ctx) : object;
-  return reconcile(tools, input, current, ctx, onBus);
+  return reconcile(tools, input, current, ctx, onBus, ready);
 }
 
 async function reconcile(
@@ -112,6 +120,7 @@ async function reconcile(
   object: Stored,
   ctx: Context,
   onBus: OnBus,
+  ready: ReportedReady,
 ): Promise<AttemptResult> {
   const { fn } = tools;
   if (!fn.secondary && isQuarantined(object) && !isReplay(request)) {
@@ -123,7 +132,7 @@ async function reconcile(
   // Another process may have written a newer version than this one.
   const write = tools.own.of(key).of(object.metadata.uid);
   const latest = [object, write?.object ?? object].sort(byVersion).at(-1) ?? object;
-  const wasStalled = await settleConditions(fn, latest, ctx, onBus);
+  const wasStalled = await settleConditions(fn, latest, ctx, onBus, ready);
   return { requeueAfter, wasStalled, object: "reconciled" };
 }
 
@@ -138,6 +147,7 @@ function contextOf(
   object: Stored,
   reads: ReconcileReads,
   own: WritesOfKey,
+  ready: ReportedReady,
 ): Context {
   const { client, replica, cluster, recorder, find, clock } = tools;
   const { key, request, signal, log, assertOwned } = input;
@@ -160,7 +170,7 @@ function contextOf(
       podLog: async (pod, { container, lines, namespace = key.namespace }) =>
         client.podLog(keyOf(Pod, pod, namespace), { container, lines, signal }),
     },
-    ...writesOf(tools, input, object, reads, own),
+    ...writesOf(tools, input, object, reads, own, ready),
     event: (type, reason, note) => recorder.record(object, type, reason, note, log),
   };
 }
@@ -171,11 +181,13 @@ function writesOf(
   object: Stored,
   reads: ReconcileReads,
   own: WritesOfKey,
+  ready: ReportedReady,
 ): Writes {
   return reconcileWrites(object, {
     ...{ client, reads, own, traceparent, signal, assertOwned },
     fn: fn.name,
     secondary: fn.secondary,
+    ready: keepsConditions(fn) ? ready : undefined,
     fieldManager: fn.fieldManager,
     now: clock.now,
     onWrite(write) {

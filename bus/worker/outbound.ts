@@ -9,7 +9,7 @@ export interface Outbound {
    * TCP ports of any public address; `true` for port 443. Private and link-local addresses, where clouds serve credentials, stay
    * blocked.
    */
-  readonly internet?: true | { readonly ports: readonly number[] };
+  readonly internet?: boolean | { readonly ports: readonly number[] };
   /**
    * TCP ports of addresses, such as a database outside the cluster: `{ cidr: "10.20.0.0/16", ports: [5432] }`. A larger range than
    * the link-local one does not include it. Whether an address of a pod or a Service matches depends on the network.
@@ -28,14 +28,14 @@ export interface OutboundCidr {
 
 /** Ports of the internet that a function reaches; none without a declaration. */
 export const internetPorts = ({ internet }: Outbound): readonly number[] => {
-  if (internet === undefined) return [];
+  if (internet === undefined || internet === false) return [];
   return internet === true ? [443] : internet.ports;
 };
 
 /** Checks a declaration. Throws a `TypeError` that names the field, what it has to be, and what it is. */
 export function checkOutbound(fn: string, outbound: Outbound): void {
   const { internet, cidrs = [], podPorts } = outbound;
-  if (internet !== undefined) checkPorts(fn, "internet.ports", internetPorts(outbound), isPort);
+  if (typeof internet === "object") checkPorts(fn, "internet.ports", internetPorts(outbound), isPort);
   for (const [at, { cidr, ports }] of cidrs.entries()) {
     const problem = problemOfCidr(cidr);
     if (problem !== undefined)

@@ -2,26 +2,43 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { KubeClient } from "../kube/client.ts";
-import { withConditions } from "../kube/conditions.ts";
+import { type ConditionUpdate, withConditions } from "../kube/conditions.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
 import type { Condition, KubeObject, Stored } from "../kube/object.ts";
 import type { ObjectKey } from "../subjects.ts";
 import { redacted } from "../values/redact.ts";
 import type { ReconcileFunction } from "./function.ts";
-import { keepsConditions, stalled } from "./platformconditions.ts";
+import { isReadyOfPlatform, keepsConditions, ready, stalled } from "./platformconditions.ts";
 import { mergePatched } from "./writes.ts";
 
 /** The content of the `Stalled` condition. The reason is one CamelCase word. */
 export interface StalledReport {
   readonly reason: string;
   readonly message: string;
-  /** `stalled-and-not-ready` if the object makes no progress without an intervention: then `Ready` becomes False as well. */
+  /**
+   * `stalled-and-not-ready` if the object makes no progress without an intervention: then `Ready` becomes False. `stalled` if a
+   * retry may succeed: then a `Ready` of True becomes Unknown.
+   */
   readonly severity: "stalled" | "stalled-and-not-ready";
   /** Time limit of the report, in milliseconds. Default: none. */
   readonly limitMillis?: number | undefined;
 }
 
 const messageLimit = 2000;
+
+/**
+ * The update of `Ready`, which must not be True beside `Stalled`. An Unknown that an earlier report has written follows this one;
+ * the function's own False or Unknown stays.
+ */
+export function readyBeside(
+  before: readonly Condition[] = [],
+  { severity, reason, message }: StalledReport,
+): readonly ConditionUpdate[] {
+  if (severity === "stalled-and-not-ready") return [{ type: ready, status: "False", reason, message }];
+  const current = before.find(({ type }) => type === ready);
+  const isTrueOrOurs = current?.status === "True" || isReadyOfPlatform(before);
+  return isTrueOrOurs ? [{ type: ready, status: "Unknown", reason, message }] : [];
+}
 
 /** Sets `Stalled` (and `Ready`) on the object, if its kind has conditions. No write if nothing changes. */
 export async function reportStalled(
@@ -52,9 +69,7 @@ export async function reportStalled(
       const conditions = withConditions(
         before.conditions,
         [
-          ...(report.severity === "stalled"
-            ? []
-            : [{ type: "Ready", status: "False" as const, reason, message }]),
+          ...readyBeside(before.conditions, { ...report, message }),
           { type: stalled, status: "True", reason, message },
         ],
         { generation, now: new Date(context.now()) },

@@ -2,9 +2,12 @@
 import type { Registry } from "prom-client";
 import { activityReporter } from "../activity/reporter.ts";
 import { isDebugged } from "../config/debugger.ts";
+import type { KubeClient } from "../kube/client.ts";
 import { type BusClock, machineClock } from "../nats/busclock.ts";
 import type { BusAddress } from "../nats/connect.ts";
+import { accountOf, accountUser } from "../process/accounts.ts";
 import { startProcessClock } from "../process/clock.ts";
+import type { ProcessContext } from "../process/run.ts";
 import { consumers, workStream } from "../subjects.ts";
 import { ensureFunctions } from "../topology.ts";
 import { shareOrigins } from "../tracing/origins.ts";
@@ -12,6 +15,7 @@ import { type ReconcileFunction, subscriptionsOf } from "./function.ts";
 import { FunctionWorker, type FunctionWorkerOptions } from "./functionworker.ts";
 import { debuggedWarning, type Keeper, keeperGone, startKeeper } from "./keeper.ts";
 import { workerMetrics } from "./metrics.ts";
+import { missingRight } from "./missingrights.ts";
 import { keepOwnership } from "./ownership.ts";
 
 /** Options of a worker. */
@@ -20,6 +24,10 @@ export interface WorkerOptions extends FunctionWorkerOptions {
   readonly address?: BusAddress;
   readonly functions: readonly ReconcileFunction[];
   readonly registry: Registry;
+  /** Opens a client for a function. Default: all functions share `client`. */
+  readonly clientAs?: ProcessContext["clientAs"];
+  /** Namespace of the service accounts to impersonate. Default: the functions have the rights of the process. */
+  readonly impersonateNamespace?: string | undefined;
 }
 
 /** A running worker. */
@@ -45,8 +53,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const report = activityReporter(bus.nc);
   const ending = new AbortController();
   const clock = await clockOf(options, ending.signal);
+  const clients = await Promise.all(functions.map((fn) => clientOf(fn, options)));
   const running = functions.map(
-    (fn) => new FunctionWorker(fn, options, { metrics, ownership, report, clock }),
+    (fn, at) =>
+      new FunctionWorker(
+        fn,
+        { ...options, client: clients[at] ?? options.client },
+        { metrics, ownership, report, clock },
+      ),
   );
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
   return {
@@ -58,6 +72,17 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       unshare?.();
     },
   };
+}
+
+/** The client of a function, with its own rights where the process impersonates. Errors name the entry that is missing. */
+async function clientOf(fn: ReconcileFunction, options: WorkerOptions): Promise<KubeClient> {
+  const { client, clientAs, impersonateNamespace } = options;
+  if (clientAs === undefined) return client;
+  const place = impersonateNamespace === undefined ? "cluster" : "local";
+  return clientAs({
+    advise: (denial) => missingRight(fn, denial, place),
+    ...(impersonateNamespace && { user: accountUser(accountOf(fn.name), impersonateNamespace) }),
+  });
 }
 
 async function keeperOf({ address, busOptions, log }: WorkerOptions): Promise<Keeper | undefined> {

@@ -22,6 +22,7 @@ import type { NewChild, StatusFields } from "./arguments.ts";
 import { BlockedError } from "./errors.ts";
 import type { Context } from "./function.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
+import type { ReportedReady } from "./platformconditions.ts";
 import type { ReconcileReads } from "./reads.ts";
 import { namespaceOfChild } from "./scope.ts";
 
@@ -37,6 +38,8 @@ export interface WriteTools {
   readonly fieldManager: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
+  /** Holds `Ready` back while the object is stalled. Undefined where the platform maintains no conditions. */
+  readonly ready?: ReportedReady | undefined;
   /** The time by the clock of the bus: milliseconds since the epoch. */
   now(): number;
   /** Throws when this worker must not write any more. */
@@ -208,7 +211,10 @@ class Writer implements Writes {
     const desired: Record<string, unknown> = { ...status };
     if (conditions) {
       if (!this.#tools.secondary) desired.observedGeneration = generation;
-      desired.conditions = withConditions(before.conditions as Condition[] | undefined, conditions, {
+      const current = before.conditions as Condition[] | undefined;
+      const isOwn = object.metadata.uid === this.#owner.metadata.uid;
+      const updates = isOwn ? (this.#tools.ready?.now(current, conditions) ?? conditions) : conditions;
+      desired.conditions = withConditions(current, updates, {
         generation,
         now: new Date(this.#tools.now()),
       });

@@ -15,6 +15,11 @@ nats-server on free ports. The first run downloads them, or builds them if the
 download fails. The words of the song are random; set DENREI_ZUNDOKO_WORDS to
 choose them, for example DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
 
+const ownRights = [
+  "--own-rights",
+  "Run functions with the rights of the kubeconfig's user, not with their generated roles",
+] as const;
+
 /** Adds the commands to a program. */
 export function addCommands(program: Command): void {
   program.commandsGroup("Develop:");
@@ -42,6 +47,7 @@ function addLocalCommands(program: Command): void {
         .default("song"),
     )
     .option("--workers <count>", "Number of workers (default: 3; github: 2)", workerCount)
+    .option(...ownRights)
     .addHelpText("after", environmentHelp)
     .action(async (name, options) =>
       (await import("./demo/demo.ts")).demo({ ...options, name, mode: "demo" }),
@@ -52,6 +58,7 @@ function addLocalCommands(program: Command): void {
     .description("Run everything on a local platform until Ctrl-C")
     .option("--workers <count>", "Number of workers", workerCount, 3)
     .option("--no-dashboard", "Do not start the dashboard")
+    .option(...ownRights)
     .addHelpText(
       "after",
       `${environmentHelp}
@@ -84,6 +91,7 @@ settings, see denrei dashboard --help.`,
       nodeCount,
     )
     .option("--dashboard", "Start the dashboard, at port 8090 or the next free one")
+    .option(...ownRights)
     .addHelpText(
       "after",
       `

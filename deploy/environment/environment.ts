@@ -22,6 +22,7 @@ import {
 import type { ProgressDisplay } from "./progress.ts";
 import type { ReplicaOptions } from "./replicas.ts";
 import { restart } from "./restart.ts";
+import { type Accounts, localAccounts, runAccounts } from "./roles.ts";
 
 /** A control plane and a bus. */
 export interface Environment {
@@ -37,6 +38,8 @@ export interface Environment {
   readonly env: ReplicaOptions["env"];
   /** Makes names of replicas unique on a shared bus. Empty for a local platform. */
   readonly suffix: string;
+  /** The accounts of functions and bridge; undefined if they have the rights of the kubeconfig's user. */
+  readonly accounts: Accounts | undefined;
   /** The dashboard to start, if one was planned. */
   readonly dashboard: PreparedDashboard | undefined;
   /** The file that serves as the log of every container. Undefined where pods write their own, or where there are no nodes. */
@@ -49,6 +52,8 @@ export interface EnvironmentOptions {
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
   readonly dashboard: boolean;
+  /** `generated`: each function has the rights that follow from its declaration. `own`: those of the kubeconfig's user. */
+  readonly rights: "generated" | "own";
   /** Checks an existing cluster before anything is started. */
   readonly checkExisting?: (cluster: ExistingCluster) => Promise<void>;
   /** The local platform; an existing cluster ignores it. */
@@ -72,12 +77,15 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
 
 async function openExisting(
   cluster: ExistingCluster,
-  { dashboard: withDashboard, checkExisting }: EnvironmentOptions,
+  { dashboard: withDashboard, rights, checkExisting }: EnvironmentOptions,
 ): Promise<Environment> {
   await checkExisting?.(cluster);
   const { kubeconfig, natsUrl } = cluster;
   const dashboard = withDashboard ? existingDashboard() : undefined;
   const processes = await startLocalProcesses();
+  // Other replicas may use the same bus, and no other run has this folder.
+  const suffix = suffixOf(processes.directory);
+  const accounts = rights === "own" ? undefined : runAccounts(suffix.replaceAll("-", "").toLowerCase());
   return {
     origin: "existing",
     processes,
@@ -85,9 +93,9 @@ async function openExisting(
     natsUrl,
     // The replicas share the user's own credentials.
     natsUrlFor: () => natsUrl,
-    env: { KUBECONFIG: kubeconfig },
-    // Other replicas may use the same bus, and no other run has this folder.
-    suffix: suffixOf(processes.directory),
+    env: { KUBECONFIG: kubeconfig, ...impersonating(accounts) },
+    suffix,
+    accounts,
     dashboard,
     podLogsPath: undefined,
   };
@@ -98,6 +106,7 @@ async function openLocal({
   say,
   signal,
   dashboard: withDashboard,
+  rights,
   local,
 }: EnvironmentOptions): Promise<Environment> {
   const notice = ignoredVariableNotice();
@@ -107,12 +116,15 @@ async function openLocal({
   const dashboard = withDashboard ? await prepareDashboard({ say, signal }) : undefined;
   platform = await startLocalPlatform({
     ...local,
+    // Some clusters enforce this, so that a missing permission shows here as well.
+    ownersProtected: rights === "generated",
     signal,
     identities: dashboard?.identities,
     onProgress: (step) => signal.aborted || display.show(step),
     onUnexpectedExit: (part, exit) => void restart(part, exit, () => partOf(platform, part), { say, signal }),
   });
   const { kubeconfigPath, natsUrlFor } = platform;
+  const accounts = rights === "own" ? undefined : localAccounts;
   const natsUrl = local.roles.length > 0 ? natsUrlFor("operator") : platform.natsUrl;
   return {
     origin: "local",
@@ -120,8 +132,9 @@ async function openLocal({
     kubeconfigPath,
     natsUrl,
     natsUrlFor,
-    env: { ...withoutForeignSettings, KUBECONFIG: kubeconfigPath },
+    env: { ...withoutForeignSettings, KUBECONFIG: kubeconfigPath, ...impersonating(accounts) },
     suffix: "",
+    accounts,
     dashboard,
     podLogsPath: platform.nodes?.kwok.podLogsPath,
   };
@@ -138,6 +151,11 @@ function partOf(platform: LocalPlatform | undefined, name: PartName): Child | un
   };
   return parts[name];
 }
+
+/** Variables that give processes the rights of their accounts. */
+const impersonating = (accounts: Accounts | undefined) => ({
+  DENREI_IMPERSONATE_NAMESPACE: accounts?.namespace,
+});
 
 /** The part of a run's folder that no other run has: `-Ab1Cd2`. */
 export const suffixOf = (directory: string): string => basename(directory).replace(/^denrei/, "");

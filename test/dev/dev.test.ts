@@ -53,6 +53,15 @@ test("new code reconciles new and existing objects; broken code does not replace
   for (const name of ["first", "second", "third"]) await untilMarked(client, name, "4");
   expect((await put(client, "fourth", { spec: { colour: "red" } })).spec).toEqual({ colour: "red" });
 
+  // A missing permission shows at once, and the role follows the declaration.
+  const lists = `const { externalKind } = await import("../../bus/kube/kind.ts");
+    await ctx.live.list(externalKind({ group: "batch", version: "v1", kind: "Job", plural: "jobs" }));`;
+  const declares = 'permissions: [{ apiGroups: ["batch"], resources: ["jobs"], verbs: ["list"] }],';
+  save(pebble, source({ mark: "5", reconcile: lists }));
+  await printed(`Add to the function pebble: ${declares.slice(0, -1)}.`);
+  save(pebble, source({ mark: "6", reconcile: lists, declares }));
+  for (const name of ["first", "fourth"]) await untilMarked(client, name, "6");
+
   symlinkSync("circle.ts", join(rest.folder, "functions/circle.ts"));
   await printed("Some saves are no longer detected: ELOOP");
   await printed("Fix this and restart denrei dev.");
@@ -60,7 +69,7 @@ test("new code reconciles new and existing objects; broken code does not replace
   // Another function with its own kind.
   save("stones/rock.ts", source({ kind: "Rock", mark: "rock" }));
   saveConfig({ pebble, rock: "stones/rock.ts" });
-  await printed("Code 5 runs");
+  await printed("Code 7 runs");
   await put(client, "fifth", { kind: "Rock" });
   expect(await firstMark(client, "fifth", "Rock")).toBe("rock");
 

@@ -20,6 +20,7 @@ export const source = ({
   kind = "Pebble",
   mark = "1",
   spec = "",
+  declares = "",
   reconcile = "",
   timeoutMillis = 60_000,
 } = {}): string => `
@@ -36,7 +37,7 @@ const Stone = defineKind({
 
 export default defineFunction({
   name: "${kind.toLowerCase()}",
-  for: Stone,
+  for: Stone, ${declares}
   timeoutMillis: ${timeoutMillis},
   async reconcile(stone, ctx) {
     const times = (stone.status?.times ?? 0) + 1;

@@ -1,16 +1,10 @@
 /**
- * Runs the processes of a test with the accounts they have in a cluster, with exactly the generated rights. In an existing cluster,
- * where tests create no accounts, they run as its administrator.
+ * Runs the processes of a test with the accounts they have in a cluster, with exactly the generated rights: also functions that share
+ * a process have only their own. In an existing cluster, where tests create no accounts, they run as its administrator.
  */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
-import {
-  bridgeName,
-  gatewayName,
-  optInManifests,
-  roleManifests,
-  workloadName,
-} from "../../deploy/generate/rbac.ts";
+import { gatewayName, optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
 import { type AuditedRequest, auditedRequests } from "./audit.ts";
 import type { TestEnvironment } from "./environment.ts";
@@ -20,7 +14,7 @@ import { accountUser, grant } from "./rights.ts";
 
 /** The accounts of a test. */
 export interface Accounts {
-  /** The environment of a bridge or gateway, of the worker of one function, or of a worker that runs several functions. */
+  /** The environment of a bridge, a gateway, or a worker with these functions. */
   env(process: "bridge" | "gateway" | readonly string[]): Promise<Readonly<Record<string, string>>>;
   /** Opts a namespace in: creates the role bindings first, then sets the label. */
   optIn(namespace: string): Promise<void>;
@@ -41,9 +35,6 @@ export const administrators = (client: KubeClient): Accounts => ({
   assertEnough: async () => undefined,
 });
 
-/** Account of workers that run several functions. It has the rights of each of them. */
-const combined = "denrei-together";
-
 /** Creates the accounts of the functions and of the bridge. The platform's namespace must exist. */
 export async function openAccounts(
   { client, platform, origin }: TestEnvironment,
@@ -52,23 +43,19 @@ export async function openAccounts(
 ): Promise<Accounts> {
   if (origin === "existing") return administrators(client);
   const { kubeconfigFor } = platform as ClusterPlatform;
-  const granted = (manifests: readonly Manifest[]) =>
-    grant(client, [...alsoCombined(manifests), ...manifests]);
-  await granted(roleManifests({ functions: ours, bridge: functions, namespace: platformNamespace }));
-
-  const kubeconfigs = new Map<string, Promise<string>>();
+  await grant(client, roleManifests({ functions: ours, bridge: functions, namespace: platformNamespace }));
+  let gateway: Promise<string> | undefined;
   const optedIn = new Set([platformNamespace]);
   const asked = () => auditedRequests(platform as ClusterPlatform);
   return {
     async env(process) {
-      const account = accountOf(process);
-      // Written once: replicas of one account may be reading it.
-      const path = kubeconfigs.get(account) ?? kubeconfigFor(accountUser(account));
-      kubeconfigs.set(account, path);
-      return { KUBECONFIG: await path };
+      if (process !== "gateway") return { DENREI_IMPERSONATE_NAMESPACE: platformNamespace };
+      // Written once: other gateways may be reading it.
+      gateway ??= kubeconfigFor(accountUser(gatewayName));
+      return { KUBECONFIG: await gateway };
     },
     async optIn(namespace) {
-      await granted(optInManifests(ours, [namespace], platformNamespace));
+      await grant(client, optInManifests(ours, [namespace], platformNamespace));
       await optIn(client, namespace);
       optedIn.add(namespace);
     },
@@ -91,30 +78,4 @@ export async function openAccounts(
       );
     },
   };
-}
-
-function accountOf(process: "bridge" | "gateway" | readonly string[]): string {
-  if (process === "bridge") return bridgeName;
-  if (process === "gateway") return gatewayName;
-  const [name = "", ...more] = process;
-  return more.length > 0 ? combined : workloadName({ name });
-}
-
-type Manifest = Readonly<Record<string, unknown>>;
-
-/** The bindings of functions, for {@link combined}. */
-const alsoCombined = (manifests: readonly Manifest[]): Manifest[] =>
-  manifests.flatMap((manifest) => {
-    const { metadata, subjects } = manifest as unknown as BindingManifest;
-    if (subjects === undefined || subjects.some(({ name }) => name === bridgeName)) return [];
-    return {
-      ...manifest,
-      metadata: { ...metadata, name: `${metadata.name}-together` },
-      subjects: subjects.map((subject) => ({ ...subject, name: combined })),
-    };
-  });
-
-interface BindingManifest {
-  readonly metadata: { readonly name: string };
-  readonly subjects?: readonly { readonly name: string }[];
 }

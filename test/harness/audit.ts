@@ -70,6 +70,7 @@ export async function auditedRequests(platform: Audited): Promise<AuditedRequest
 function askedIn({
   verb,
   user,
+  impersonatedUser,
   requestURI,
   objectRef,
   responseStatus,
@@ -81,7 +82,7 @@ function askedIn({
   const lacksRight = annotations?.["authorization.k8s.io/decision"] === "forbid";
   return [
     {
-      user: user.username,
+      user: (impersonatedUser ?? user).username,
       right: rightText(verb, apiGroup, subresource === undefined ? resource : `${resource}/${subresource}`),
       path: requestURI,
       namespace,

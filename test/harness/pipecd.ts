@@ -92,9 +92,9 @@ export async function startPipecd({
   const workers: Replica[] = [];
   const objects = await openTestObjects(environment, ours, workers);
   const names = ours.map(({ name }) => name);
-  if (count === "one each") await createNamespace(client, platformNamespace);
+  if (count !== 0) await createNamespace(client, platformNamespace);
   const accounts =
-    count === "one each" ? await openAccounts(environment, ours, platformNamespace) : administrators(client);
+    count === 0 ? administrators(client) : await openAccounts(environment, ours, platformNamespace);
   const bridge = await environment.bridge("bridge-1", { env: { ...(await accounts.env("bridge")), ...env } });
   const workerEnv = {
     DENREI_PIPECD_WEB_ADDRESS: pods.web,

@@ -15,6 +15,7 @@ import type { Named } from "./manifest.ts";
 import { makeNamespace } from "./namespace.ts";
 import type { Ket, KetOptions, KindCluster } from "./options.ts";
 import { startProcesses } from "./processes.ts";
+import { prepareRights } from "./rights.ts";
 import { onInterruption } from "./signals.ts";
 import { openWait } from "./waiting.ts";
 
@@ -46,23 +47,27 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   const bus = await connectBus({ ...address, name: "ket" });
   starting.defer(() => bus.nc.close());
   const isOwned = await makeNamespace(client, namespace);
+  const { platform, deployed, kind, owned } = environment;
+  const rights = prepareRights({ client, functions, owned, namespace, rights: options.rights });
+  // After the deletion of the run's objects, for which functions still need their rights.
+  starting.defer(rights.remove);
   const leftovers = new Leftovers();
   const propagation = options.controllerManager === "omit" ? "Background" : "Foreground";
   const kubectl = openKubectl({ client, namespace, deadlineMillis, propagation }, leftovers);
   const simulators = starting.use(new AsyncDisposableStack());
-  if (environment.owned === "part") {
+  if (owned === "part") {
     starting.defer(async () => {
       const created = isOwned ? [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }] : [];
       await kubectl.delete(...created, ...leftovers.all());
     });
   }
-  const { platform, deployed, kind } = environment;
   const { workers, github } = platform
     ? await startProcesses({
         environment: { ...environment, platform },
         options,
         namespace,
         functions,
+        rights: await rights.grant(),
         simulators,
       })
     : { workers: [], github: undefined };

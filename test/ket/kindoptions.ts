@@ -38,7 +38,7 @@ const optionsOf = {
 } as const satisfies Record<string, readonly (keyof KetOptions)[]>;
 
 /** Options of processes that run next to the cluster. */
-const besideOptions = ["github", "workers", "env"] as const;
+const besideOptions = ["github", "workers", "env", "rights"] as const;
 
 /** Throws {@link KetOptionError} where an option needs another cluster. */
 export function expectOptionsOf(options: KetOptions): void {

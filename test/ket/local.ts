@@ -14,6 +14,8 @@ export async function localEnvironment({
   const platform = await startLocalPlatform({
     controllerManager: options.controllerManager,
     nodes: options.nodes,
+    // Some clusters enforce this, so that a missing permission shows here as well.
+    ownersProtected: options.rights !== "own",
     roles: busRoles(subscriptions, "default"),
     async prepare(path) {
       const client = await connectCluster({ path });

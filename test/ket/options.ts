@@ -36,6 +36,11 @@ export interface KetOptions {
   readonly namespace?: string | undefined;
   /** The number of workers, each with all functions. Defaults to 1. */
   readonly workers?: number | undefined;
+  /**
+   * `generated` (the default): each function has exactly the rights that follow from its declaration. `own`: all functions have the
+   * rights of the kubeconfig's user, for an existing cluster whose user may not create roles or impersonate accounts.
+   */
+  readonly rights?: "generated" | "own" | undefined;
   /** Environment of the workers. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The default deadline of waits, in milliseconds. Defaults to a minute. */
@@ -58,8 +63,8 @@ export interface KetOptions {
   readonly kubernetesVersion?: string | undefined;
   /**
    * For `kind`: deploys bus, bridge, workers, and gateway in the cluster with skaffold. By default, the run starts them as processes next
-   * to the cluster. Cannot be combined with `github`, `workers`, and `env`. The image that skaffold builds must contain each function of
-   * {@link KetOptions.functions}.
+   * to the cluster. Cannot be combined with `github`, `workers`, `env`, and `rights`. The image that skaffold builds must contain each
+   * function of {@link KetOptions.functions}.
    */
   readonly skaffold?: SkaffoldOptions | undefined;
 }

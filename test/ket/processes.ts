@@ -14,6 +14,8 @@ export interface ProcessesOptions {
   readonly options: KetOptions;
   readonly namespace: string;
   readonly functions: readonly ReconcileFunction[];
+  /** Variables that give each process the rights of its account. */
+  readonly rights: Readonly<Record<string, string | undefined>>;
   /** Stops GitHub at the end of the run. */
   readonly simulators: AsyncDisposableStack;
 }
@@ -30,6 +32,7 @@ export async function startProcesses({
   options: { functions: requested = [], github: seed, workers: count = 1, env },
   namespace,
   functions,
+  rights,
   simulators,
 }: ProcessesOptions): Promise<Processes> {
   const github = seed && (await startGitHub(seed));
@@ -43,14 +46,14 @@ export async function startProcesses({
   await startReplica(platform, "bridge-1", ["bridge", ...args], {
     program,
     process: "fresh",
-    env: { ...as("bridge"), ...watched },
+    env: { ...as("bridge"), ...rights, ...watched },
   });
   const role = functions.length === 1 ? (functions[0]?.name ?? "") : "worker";
   const workers = await Promise.all(
     Array.from({ length: count }, (_, at) =>
       startReplica(platform, `worker-${at + 1}`, ["worker", ...args], {
         program,
-        env: { ...as(role), ...(github && { [allowedUrlsVariable]: github.url }), ...env },
+        env: { ...as(role), ...rights, ...(github && { [allowedUrlsVariable]: github.url }), ...env },
       }),
     ),
   );

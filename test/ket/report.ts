@@ -25,12 +25,14 @@ const indented = (text: string) => text.trimEnd().replaceAll(/^/gm, "    ");
 const section = (title: string, lines: readonly string[]) =>
   `  ${title}:\n${indented(lines.length === 0 ? "none" : lines.join("\n"))}`;
 
-/** Object, Events, log, and queue as text. A source that fails is reported in its section. */
+/** Denied requests, object, Events, log, and queue as text. A source that fails is reported in its section. */
 export async function describe(sources: Sources, { kind, at }: Pick<Target, "kind" | "at">): Promise<string> {
   const key: ObjectKey = { namespace: at.namespace ?? "", name: at.name };
   const isOf = (fn: ReconcileFunction) => kindText(fn.for) === kindText(kind);
   const functions = sources.functions.filter(isOf);
+  const denied = deniedRequests(functions.length === 0 ? [] : await sources.log().catch(() => []), key);
   const parts = await Promise.all([
+    ...(denied.length === 0 ? [] : [section("denied requests", denied)]),
     sectionOf("object", () => objectLines(sources, kind, at)),
     sectionOf("Events", () => eventLines(sources, kind.kind, at)),
     ...(functions.length === 0 ? [] : [sectionOf("log", async () => logLines(await sources.log(), key))]),
@@ -75,6 +77,17 @@ async function eventLines({ client }: Sources, kind: string, at: Target["at"]): 
   return items
     .filter(({ regarding }) => regarding.kind === kind && regarding.name === at.name)
     .map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
+}
+
+/** Messages of requests for the object that the API server denied, each once. They name the permission to add. */
+function deniedRequests(lines: readonly string[], key: ObjectKey): string[] {
+  const log = new Lines();
+  for (const line of lines) log.push(line);
+  const errors = log
+    .records()
+    .filter((record) => record.key === keyText(key))
+    .map(({ err }) => err as { readonly message: string; readonly isDenied?: boolean } | undefined);
+  return [...new Set(errors.flatMap((err) => (err?.isDenied ? [err.message] : [])))];
 }
 
 /** The last log lines about the object, or the last of all when none is about it. */

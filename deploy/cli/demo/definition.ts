@@ -12,6 +12,8 @@ export interface DemoOptions {
   readonly workers?: number;
   /** False for `--no-dashboard`. */
   readonly dashboard?: boolean;
+  /** Runs functions with the rights of the kubeconfig's user. */
+  readonly ownRights?: true;
   /** Runs once the dashboard shows everything; the demo ends when it resolves. Only for `dashboard`. */
   readonly onShown?: (shown: ShownDashboard) => Promise<void>;
 }

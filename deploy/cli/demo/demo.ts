@@ -14,9 +14,10 @@ export async function demo(options: DemoOptions): Promise<void> {
   const { parts, run } = demos[options.name](options);
   const { display, print, stopping } = openTerminal();
   const { signal } = stopping;
+  const rights = options.ownRights ? "own" : "generated";
   let environment: DemoEnvironment | undefined;
   try {
-    environment = await startDemoEnvironment({ parts, display, say: print, signal });
+    environment = await startDemoEnvironment({ parts, rights, display, say: print, signal });
     await run(environment, display, signal);
     if (!signal.aborted) say("\nStopping everything.");
   } catch (error) {

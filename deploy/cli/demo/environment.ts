@@ -12,8 +12,10 @@ import {
 } from "../../environment/environment.ts";
 import { type ExistingCluster, existingCluster, withoutForeignSettings } from "../../environment/existing.ts";
 import { type Hook, prepareGateways } from "../../environment/gateways.ts";
+import { followOptIns } from "../../environment/optins.ts";
 import { count, type ProgressDisplay, timedStart } from "../../environment/progress.ts";
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "../../environment/replicas.ts";
+import { applyRoles, ownRights, removeRoles } from "../../environment/roles.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { type Child, type LocalProcesses, projectRoles } from "../../local/index.ts";
 import { allFunctions } from "../named.ts";
@@ -55,7 +57,7 @@ export interface Preparation
     Pick<DemoEnvironmentOptions, "display" | "signal"> {}
 
 /** What to start. */
-export interface DemoEnvironmentOptions {
+export interface DemoEnvironmentOptions extends Pick<EnvironmentOptions, "rights"> {
   readonly parts: DemoParts;
   readonly display: ProgressDisplay;
   readonly say: (line: string) => void;
@@ -72,6 +74,8 @@ export async function startDemoEnvironment(options: DemoEnvironmentOptions): Pro
   async function stop(): Promise<void> {
     ended.abort(new Error("the environment was stopped"));
     await environment.processes.stop();
+    const { origin, accounts } = environment;
+    if (client && accounts && origin === "existing") await removeRoles({ client, accounts });
     await client?.connection.close();
   }
   try {
@@ -97,6 +101,7 @@ async function startParts(
     say(`Using the cluster at ${client.connection.server} and the bus at ${redacted(natsUrl)}:`);
     await installKinds(client, display, signal);
   }
+  await grantRights(client, environment, { say, signal });
   const { workers, onLine, before } = parts;
   const { directory, spawn } = environment.processes;
   const gateways = await prepareGateways(parts.gateways, directory);
@@ -124,6 +129,21 @@ async function startParts(
   };
 }
 
+/** Creates the roles of all functions and of the bridge, and follows opt-ins. */
+async function grantRights(
+  client: KubeClient,
+  environment: Environment,
+  { say, signal }: Pick<DemoEnvironmentOptions, "say" | "signal">,
+): Promise<void> {
+  const { accounts } = environment;
+  if (accounts === undefined) return;
+  const roles = { client, functions: await allFunctions(), accounts, ownRights };
+  await applyRoles(roles);
+  const onProblem = ({ message }: Error) => say(`Failed to opt namespaces in, retrying: ${message}`);
+  const { namespaces } = readSettings(["namespaces"], {}, { ...process.env, ...environment.env });
+  await followOptIns({ ...roles, namespaces, signal, onProblem });
+}
+
 async function installKinds(
   client: KubeClient,
   display: ProgressDisplay,
@@ -142,10 +162,10 @@ const replicaEnv = {
 };
 
 async function environmentOptions(
-  { parts, display, say }: DemoEnvironmentOptions,
+  { parts, rights, display, say }: DemoEnvironmentOptions,
   signal: AbortSignal,
 ): Promise<EnvironmentOptions> {
-  const common = { display, say, signal, dashboard: parts.dashboard };
+  const common = { display, say, signal, dashboard: parts.dashboard, rights };
   if (existingCluster()) return { ...common, checkExisting, local: { roles: [] } };
   const settings = { ...process.env, ...replicaEnv, ...withoutForeignSettings, NATS_URL: undefined };
   const { cluster } = readSettings(processSettings, {}, settings);

@@ -4,7 +4,7 @@ import type { Environment } from "../../environment/environment.ts";
 import { existingCluster } from "../../environment/existing.ts";
 import { openTerminal } from "../terminal.ts";
 import { checkIssuer, openDashboard } from "./dashboard.ts";
-import { openDevEnvironment } from "./environment.ts";
+import { openDevEnvironment, removeRunRoles } from "./environment.ts";
 import { guide, inspectorPort as usualInspectorPort } from "./guide.ts";
 import { openHookRelay, openReceiver } from "./receiver.ts";
 import { openRelay } from "./relay.ts";
@@ -28,6 +28,8 @@ export interface DevOptions {
   /** Services to simulate; `github` implies `gateway`. */
   readonly simulate?: readonly Simulated[];
   readonly dashboard?: true;
+  /** Runs functions with the rights of the kubeconfig's user. */
+  readonly ownRights?: true;
   /** Number of nodes of a local platform. Default: 1 if kpack or PipeCD is simulated, otherwise 0. */
   readonly nodes?: number;
 }
@@ -65,6 +67,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   try {
     const isDebugged = inspector !== undefined;
     environment = await openDevEnvironment({
+      rights: options.ownRights ? "own" : "generated",
       ...{ display, say: print, signal, nodes, isDebugged, dashboard: withDashboard },
     });
     display.done();
@@ -115,5 +118,6 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   inspector?.close();
   hooks?.close();
   await environment?.processes.stop();
+  if (environment) await removeRunRoles(environment).catch(report);
   process.exit();
 }

@@ -7,6 +7,12 @@ export const crdDigestVariable = "DENREI_DEV_CRDS";
 /** Variable. With the value `drop`, a worker may remove fields from CRDs, because nothing else uses the cluster. */
 export const lostFieldsVariable = "DENREI_DEV_LOST_FIELDS";
 
+/** Variable with the digest of the roles in force: a worker with the same roles does not apply them. */
+export const roleDigestVariable = "DENREI_DEV_ROLES";
+
+/** Variable. The end of the names of roles in an existing cluster. */
+export const roleSuffixVariable = "DENREI_DEV_ROLE_SUFFIX";
+
 /** Signal for a worker after the old workers have stopped: request a reconcile of every object. */
 export const requestAllSignal = "SIGUSR2";
 
@@ -20,6 +26,8 @@ export interface Declared {
   readonly resources: readonly Resource[];
   /** Digest of their CRDs. */
   readonly crds: string;
+  /** Digest of the roles of their functions. */
+  readonly roles: string;
   /** Digest of everything that a bridge for these functions does. */
   readonly bridge: string;
 }

@@ -6,7 +6,7 @@
 import type { Environment } from "../../environment/environment.ts";
 import { duration } from "../../environment/progress.ts";
 import { describeExit, type Exit } from "../../local/index.ts";
-import { crdDigestVariable, type Declared } from "./protocol.ts";
+import { crdDigestVariable, type Declared, roleDigestVariable } from "./protocol.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Relay } from "./relay.ts";
 import { CodeError, prepareReplica, type Replica, type ReplicaRole } from "./replicas.ts";
@@ -54,6 +54,8 @@ export class Reloader {
   #starting: readonly Replica[] = [];
   /** Digest of the installed CRDs; undefined since a replica started that may have installed others. */
   #installedCrds: string | undefined;
+  /** Digest of the roles in force; undefined since a replica started that may have applied others. */
+  #appliedRoles: string | undefined;
   /** Reloads run one after the other; a reload is skipped if another one follows it. */
   #lastReload: Promise<void> = Promise.resolve();
   #pendingReloads = 0;
@@ -109,6 +111,7 @@ export class Reloader {
     this.#starting = [];
     this.#isOutdated = false;
     this.#installedCrds = this.declared?.crds;
+    this.#appliedRoles = this.declared?.roles;
     for (const replica of replicasOf(next)) this.#connectRelays(replica);
     if (previous.bridge?.replica !== bridge.replica) await previous.bridge?.replica.retire();
     if (previous.version !== undefined) await this.#retire(previous.version, next, savedAt);
@@ -135,7 +138,11 @@ export class Reloader {
       functions: role === "gateway" ? [] : functions.length === 0 ? ["all"] : functions,
       // Any port: debuggers connect to the relay.
       nodeArgs: role === "worker" && inspector !== undefined ? ["--inspect=127.0.0.1:0"] : [],
-      env: () => ({ ...(role === "gateway" && receiver?.env), [crdDigestVariable]: this.#installedCrds }),
+      env: () => ({
+        ...(role === "gateway" && receiver?.env),
+        [crdDigestVariable]: this.#installedCrds,
+        [roleDigestVariable]: this.#appliedRoles,
+      }),
       onRecord: (record) => screen.record(record),
       // A bridge loads the same code but does not run it.
       onPrinted: role === "worker" ? (line) => screen.printed(name, line) : undefined,
@@ -146,7 +153,7 @@ export class Reloader {
   /** Starts workers and gateways, then a new bridge if the running one does something else. */
   async #start(next: CodeVersion): Promise<RunningBridge> {
     const starts = replicasOf(next).map((replica) => replica.start());
-    this.#installedCrds = undefined;
+    this.#forgetInstalled();
     await Promise.all(starts);
     this.#assertNewest();
     const declared = next.workers[0]?.declared;
@@ -157,6 +164,12 @@ export class Reloader {
     await replica.start();
     this.#assertNewest();
     return { replica, digest: declared.bridge };
+  }
+
+  /** Saved code may have other CRDs and roles than the code that ran. */
+  #forgetInstalled(): void {
+    this.#installedCrds = undefined;
+    this.#appliedRoles = undefined;
   }
 
   #assertNewest(): void {
@@ -191,8 +204,7 @@ export class Reloader {
       if (!this.#isCurrent(replica)) return;
       try {
         const started = replica.start();
-        // The saved code may have other CRDs than the code that ran.
-        this.#installedCrds = undefined;
+        this.#forgetInstalled();
         await started;
         this.#connectRelays(replica);
         return screen.print(`${name} is running again`);

@@ -7,10 +7,10 @@ import { ensureWebhooks, functionConsumers, newRequest, optedInNamespaces, ticke
 import type { Kind } from "denrei/kinds";
 import { CrdDowngradeError, installCrds, type KubeClient, metadataOnly } from "denrei/kubernetes";
 import {
+  accountSettings,
   bridgeNeeds,
   busOptionsOf,
   type ProcessContext,
-  processSettings,
   type ReconcileFunction,
   type Running,
   readSettings,
@@ -20,9 +20,19 @@ import {
   startWorker,
   UsageError,
 } from "denrei/runtime";
+import { followOptIns } from "../../environment/optins.ts";
+import { applyRoles, ownRights } from "../../environment/roles.ts";
 import { crdManifests } from "../../generate/crds.ts";
+import { roleManifests } from "../../generate/rbac.ts";
 import { functionsNamed } from "../named.ts";
-import { crdDigestVariable, type Declared, lostFieldsVariable, requestAllSignal } from "./protocol.ts";
+import {
+  crdDigestVariable,
+  type Declared,
+  lostFieldsVariable,
+  requestAllSignal,
+  roleDigestVariable,
+  roleSuffixVariable,
+} from "./protocol.ts";
 
 const lostFieldsAdvice =
   "others may use it, so denrei dev removes nothing from CRDs of an existing cluster. Restore it in the code. If it is no longer used, " +
@@ -35,10 +45,12 @@ const installMillis = 30_000;
 const allRequested = new Promise<void>((resolve) => process.once(requestAllSignal, () => resolve()));
 const [role, ...names] = process.argv.slice(2);
 const functions = await load(names);
-const settings = readSettings([...processSettings, "namespaces", "watchSeconds"], {}, process.env);
+const settings = readSettings([...accountSettings, "namespaces", "watchSeconds"], {}, process.env);
 const busOptions = busOptionsOf(settings);
 const needs = bridgeNeeds(functions, settings.cluster);
 const { kinds, subscriptions } = needs;
+/** Aborts when the process stops. */
+const ending = new AbortController();
 
 try {
   if (role === "bridge") {
@@ -67,12 +79,15 @@ async function load(selected: readonly string[]): Promise<readonly ReconcileFunc
 async function startDevWorker(context: ProcessContext): Promise<Running> {
   const crds = digestOf(crdManifests(functions));
   if (crds !== process.env[crdDigestVariable]) await installKinds(context);
+  const roles = digestOf(roleManifests({ functions, bridge: functions, namespace: "" }));
+  await grantRights(context, roles);
   const declared: Declared = {
     functions: functions.map(({ name }) => name),
     resources: kinds
       .filter(({ definition }) => definition !== undefined)
       .map(({ plural, group }) => ({ plural, group })),
     crds,
+    roles,
     bridge: digestOf([
       kinds.map(({ group, version, plural, scope, reach }) => ({ group, version, plural, scope, reach })),
       subscriptions.map((subscription) => functionConsumers(subscription, busOptions)),
@@ -88,7 +103,28 @@ async function startDevWorker(context: ProcessContext): Promise<Running> {
       context.log.error({ err: error }, "failed to request all objects"),
     ),
   );
-  return running;
+  return {
+    ...running,
+    stop() {
+      ending.abort();
+      return running.stop();
+    },
+  };
+}
+
+/** Gives functions and bridge exactly the rights that the declarations have now, and follows opt-ins. */
+async function grantRights({ client, log }: ProcessContext, roles: string): Promise<void> {
+  const { impersonateNamespace: namespace } = settings;
+  if (namespace === undefined) return;
+  const accounts = { namespace, suffix: process.env[roleSuffixVariable] ?? "" };
+  const options = { client, functions, accounts, ownRights };
+  if (roles !== process.env[roleDigestVariable]) await applyRoles(options);
+  await followOptIns({
+    ...options,
+    namespaces: settings.namespaces,
+    signal: ending.signal,
+    onProblem: (error) => log.warn({ err: error }, "failed to opt namespaces in, retrying"),
+  });
 }
 
 /** Requests a reconcile of every object by this code. Objects that are in flight follow afterwards. */

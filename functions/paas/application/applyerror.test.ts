@@ -8,7 +8,8 @@ const child = {
   kind: "HTTPRoute",
   metadata: { name: "web", namespace: "default" },
 };
-const answer = (status: number, message: string) => new ApiError("PATCH /x", status, { message });
+const answer = (status: number, message: string, advice = "") =>
+  new ApiError("PATCH /x", status, { message }, { advice });
 
 test.each([
   [422, "spec: Invalid value", "Invalid"],
@@ -28,11 +29,15 @@ test.each([
 
 test("replaces general advice by advice on missing rights", () => {
   const hints = { Forbidden: "Apply the roles." };
-  const missing = refusalOf(answer(403, 'User "worker" cannot patch resource "httproutes"'), child, {
-    hints,
-  });
+  const missing = refusalOf(
+    answer(403, 'User "worker" cannot patch resource "httproutes"', ". Add x."),
+    child,
+    {
+      hints,
+    },
+  );
   expect(missing.message).toContain("Apply the roles. PATCH /x was answered 403");
-  expect(missing.message).not.toContain("denrei rbac");
+  expect(missing.message).not.toContain("Add x");
   const limited = refusalOf(answer(403, "maximum storage usage is 1Gi"), child, { hints });
   expect(limited.message).not.toContain("Apply the roles.");
 });
