@@ -3,7 +3,6 @@
  * author needs: Kubernetes' own kinds, the errors of its API server, and the types of arguments.
  */
 export { z } from "zod";
-export type { WebhookEventName, WebhookPayload } from "./events/github/payloads.ts";
 export { isMarkedBy } from "./kube/clusterchild.ts";
 export type { ConditionUpdate } from "./kube/conditions.ts";
 export { type CelRule, cel, crdOf, listMap } from "./kube/crd.ts";
@@ -46,7 +45,24 @@ export { Deployment, Service, ServiceAccount, StatefulSet } from "./kube/workloa
 export type { Find } from "./objects/indexes.ts";
 export type { Cause } from "./queue/request.ts";
 export { keyText, type ObjectKey } from "./subjects.ts";
-export type { Webhook } from "./webhooks/received.ts";
+export { github } from "./webhooks/github/github.ts";
+export type { GitHubEventName } from "./webhooks/github/names.ts";
+export type { WebhookEventName, WebhookPayload } from "./webhooks/github/payloads.ts";
+export {
+  type AttributeFields,
+  defineProvider,
+  type Place,
+  type Provider,
+  type ProviderOptions,
+  type Webhook,
+  type WebhookProvider,
+  type WebhookTrigger,
+} from "./webhooks/provider.ts";
+export { bitbucket } from "./webhooks/providers/bitbucket.ts";
+export { hmacWebhooks, standardWebhooks } from "./webhooks/providers/generic.ts";
+export { type GiteaEventName, gitea } from "./webhooks/providers/gitea.ts";
+export { gitlab } from "./webhooks/providers/gitlab.ts";
+export { type HmacOptions, type SignatureScheme, signatures } from "./webhooks/signatures.ts";
 export { BlockedError, TerminalError } from "./worker/errors.ts";
 export {
   type Context,
@@ -60,5 +76,4 @@ export {
   type ReconcileFunction,
   type Result,
   type Watch,
-  type Webhooks,
 } from "./worker/function.ts";

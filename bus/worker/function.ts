@@ -1,6 +1,5 @@
 /** The declaration of a function. RBAC, streams and consumers follow from it. */
 import type { Logger } from "pino";
-import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
 import { domain, optedInRole } from "../kube/domain.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
@@ -11,7 +10,7 @@ import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
 import type { FunctionSubscription } from "../topology.ts";
-import type { Webhook } from "../webhooks/received.ts";
+import type { WebhookTrigger } from "../webhooks/provider.ts";
 
 /** The result of a successful reconcile. Without it, the next reconcile runs when something changes. */
 export interface Result {
@@ -136,11 +135,6 @@ export interface Watch<T extends KubeObject = KubeObject> {
   readonly perSecond?: number;
 }
 
-/** Enqueues requests on webhooks, by event. Runs in every replica: pure except for reads. */
-export type Webhooks = {
-  readonly [E in WebhookEventName]?: (webhook: Webhook<E>, find: Find) => Keys;
-};
-
 /** A rule of a Role or ClusterRole (`rbac.authorization.k8s.io/v1`). */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -180,8 +174,8 @@ export interface FunctionOptions<T extends KubeObject> {
    * new name all objects are indexed again.
    */
   readonly indexes?: Readonly<Record<string, (object: Stored<T>) => readonly string[]>>;
-  /** GitHub webhooks that enqueue requests. */
-  readonly webhooks?: Webhooks;
+  /** Webhooks that enqueue requests, such as `github.on("push", …)`. */
+  readonly webhooks?: readonly WebhookTrigger[];
   /** Concurrent reconciles in one worker process. Default 10. */
   readonly concurrency?: number;
   /** Time limit of one reconcile, in milliseconds. After it the reconcile is aborted and retried. Default 60,000. */
@@ -218,7 +212,7 @@ export interface ReconcileFunction
   readonly owns: readonly Kind[];
   readonly watches: readonly Watch[];
   readonly indexes: Readonly<Record<string, IndexValues>>;
-  readonly webhooks: Webhooks;
+  readonly webhooks: readonly WebhookTrigger[];
   readonly permissions: readonly PolicyRule[];
   readonly outbound: Outbound;
   readonly annotations: readonly string[];
@@ -265,7 +259,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     owns: options.owns ?? [],
     watches: options.watches ?? [],
     indexes: (options.indexes ?? {}) as Readonly<Record<string, IndexValues>>,
-    webhooks: options.webhooks ?? {},
+    webhooks: options.webhooks ?? [],
     permissions: options.permissions ?? [],
     outbound: options.outbound ?? {},
     annotations: options.annotations ?? [],
@@ -294,7 +288,7 @@ export const subscriptionOf = (fn: ReconcileFunction, cluster: string): Function
   scope: { fn: fn.name, cluster },
   kinds: kindsOf(fn),
   ...(fn.ownsListed && { ownsListed: true }),
-  webhooks: Object.keys(fn.webhooks).map((event) => ({ provider: "github", event })),
+  webhooks: fn.webhooks.map(({ provider, event }) => ({ provider: provider.name, event })),
   indexes: Object.keys(fn.indexes),
 });
 

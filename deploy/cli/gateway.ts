@@ -10,7 +10,8 @@ export async function gateway(
   settings: BusProcessSettings & Settings<"webhookAddress" | "webhookPath" | "webhookSecrets">,
 ): Promise<void> {
   await readSecrets(settings.webhookSecrets);
+  const { functions } = await import("../../functions/index.ts");
   await runBusProcess("gateway", settings, (context) =>
-    startGateway({ ...context, ...settings, busOptions: busOptionsOf(settings) }),
+    startGateway({ ...context, ...settings, functions, busOptions: busOptionsOf(settings) }),
   );
 }

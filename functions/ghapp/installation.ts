@@ -11,8 +11,10 @@ import { GitHubError, GitHubRefusedError } from "../../bus/github/errors.ts";
 import { Namespace, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { timeText } from "../../bus/kube/timetext.ts";
+import type { Find } from "../../bus/objects/indexes.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import { minutes } from "../../bus/values/durations.ts";
+import { github } from "../../bus/webhooks/github/github.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { type App, clientOf, keyOf } from "./connect.ts";
@@ -39,6 +41,11 @@ const sweepMillis = minutes(5);
 /** Retry interval of a failed refresh while the token is still valid. */
 const refreshRetryMillis = minutes(1);
 
+const keysOfInstallation = (
+  { data }: { readonly data: { readonly installation: { readonly id: number } } },
+  find: Find,
+) => find("installation", String(data.installation.id));
+
 const appText = (kind: string, namespace: string, name: string): string =>
   kind === "GitHubApp" ? `${namespace}/${name}` : name;
 
@@ -60,12 +67,14 @@ export default defineFunction({
     { kind: ClusterGitHubApp, keys: ({ metadata }, find) => find("app", metadata.name) },
     { kind: Namespace, keys: ({ metadata }, find) => find("namespace", metadata.name) },
   ],
-  webhooks: {
-    installation: ({ payload }, find) => find("installation", String(payload.installation.id)),
-    installation_repositories: ({ payload }, find) => find("installation", String(payload.installation.id)),
-    installation_target: ({ payload }, find) => find("installation", String(payload.installation.id)),
-    repository: ({ repository, payload }, find) => keysOfRepository(repository, payload, find),
-  },
+  webhooks: [
+    github.on("installation", { keys: keysOfInstallation }),
+    github.on("installation_repositories", { keys: keysOfInstallation }),
+    github.on("installation_target", { keys: keysOfInstallation }),
+    github.on("repository", {
+      keys: ({ repository, data }, find) => keysOfRepository(repository, data, find),
+    }),
+  ],
   sweepMillis,
   outbound: { github: true },
   async reconcile(found, ctx) {

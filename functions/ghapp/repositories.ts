@@ -1,7 +1,8 @@
 /** Finds the Installations that a repository webhook affects. Pure. */
-import type { WebhookPayload } from "../../bus/events/github/payloads.ts";
+
 import type { Find } from "../../bus/objects/indexes.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
+import type { WebhookPayload } from "../../bus/webhooks/github/payloads.ts";
 import type { Installation } from "./kinds.ts";
 
 /** GitHub's names ignore case, and users may write them with the owner. */

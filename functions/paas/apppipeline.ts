@@ -6,6 +6,7 @@
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { github } from "../../bus/webhooks/github/github.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { blockedByRefusal } from "../../bus/worker/refusal.ts";
@@ -42,12 +43,16 @@ export default defineFunction({
   },
   watches: tokenWatches,
   permissions: apiTokenPermissions,
-  webhooks: {
-    pull_request: ({ owner, repository, payload }, find) =>
-      findAll(find, "repository", keysOfWebhook(owner, repository, payload.repository.id)),
-    repository: ({ owner, repository, payload }, find) =>
-      findAll(find, "repository", keysOfMove(owner, repository, payload)),
-  },
+  webhooks: [
+    github.on("pull_request", {
+      keys: ({ owner, repository, data }, find) =>
+        findAll(find, "repository", keysOfWebhook(owner, repository, data.repository.id)),
+    }),
+    github.on("repository", {
+      keys: ({ owner, repository, data }, find) =>
+        findAll(find, "repository", keysOfMove(owner, repository, data)),
+    }),
+  ],
   sweepMillis: 300_000,
   outbound: { github: true },
   async reconcile(pipeline, ctx) {

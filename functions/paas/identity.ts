@@ -1,7 +1,8 @@
 /** Maps repository names in a spec to GitHub ids. Names can be changed and reused; GitHub's ids cannot. Pure. */
-import type { WebhookPayload } from "../../bus/events/github/payloads.ts";
+
 import type { Find } from "../../bus/objects/indexes.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
+import type { WebhookPayload } from "../../bus/webhooks/github/payloads.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { KnownRepository } from "./kinds/fields.ts";
 import { retryMillis } from "./retry.ts";

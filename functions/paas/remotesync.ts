@@ -8,6 +8,7 @@ import { Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { keyText } from "../../bus/subjects.ts";
+import { github } from "../../bus/webhooks/github/github.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { apiTokenPermissions, Installation } from "../ghapp/apitoken.ts";
@@ -78,27 +79,33 @@ export default defineFunction({
       },
     },
   ],
-  webhooks: {
-    async push({ owner, repository, payload }, find) {
-      const { id, default_branch } = payload.repository;
-      const [branch, tag] = [pushedBranch(payload.ref), pushedTag(payload.ref)];
-      const sources = keysOfWebhook(owner, repository, id).flatMap((key) => [
-        ...(branch === undefined ? [] : sourcesOfPush(key, branch, default_branch)),
-        ...(tag === undefined ? [] : [indexed.ref(key, tag)]),
-      ]);
-      return findAll(find, "source", sources);
-    },
-    pull_request({ owner, repository, payload }, find) {
-      const keys = keysOfWebhook(owner, repository, payload.repository.id);
-      return findAll(
-        find,
-        "source",
-        keys.map((key) => indexed.pullRequest(key, payload.number)),
-      );
-    },
-    repository: ({ owner, repository, payload }, find) =>
-      findAll(find, "repository", keysOfMove(owner, repository, payload)),
-  },
+  webhooks: [
+    github.on("push", {
+      keys({ owner, repository, data }, find) {
+        const { id, default_branch } = data.repository;
+        const [branch, tag] = [pushedBranch(data.ref), pushedTag(data.ref)];
+        const sources = keysOfWebhook(owner, repository, id).flatMap((key) => [
+          ...(branch === undefined ? [] : sourcesOfPush(key, branch, default_branch)),
+          ...(tag === undefined ? [] : [indexed.ref(key, tag)]),
+        ]);
+        return findAll(find, "source", sources);
+      },
+    }),
+    github.on("pull_request", {
+      keys({ owner, repository, data }, find) {
+        const keys = keysOfWebhook(owner, repository, data.repository.id);
+        return findAll(
+          find,
+          "source",
+          keys.map((key) => indexed.pullRequest(key, data.number)),
+        );
+      },
+    }),
+    github.on("repository", {
+      keys: ({ owner, repository, data }, find) =>
+        findAll(find, "repository", keysOfMove(owner, repository, data)),
+    }),
+  ],
   permissions: [
     { apiGroups: [group], resources: ["applications"], verbs: ["patch"] },
     { apiGroups: ["kpack.io"], resources: ["builds"], verbs: ["patch"] },

@@ -8,6 +8,7 @@ import { isConflict } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { timeText } from "../../bus/kube/timetext.ts";
 import type { Cause } from "../../bus/queue/request.ts";
+import { github } from "../../bus/webhooks/github/github.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
@@ -35,12 +36,14 @@ export default defineFunction({
   secondary: true,
   indexes: { ...tokenIndexes, repository: repositoryIndex },
   watches: tokenWatches,
-  webhooks: {
-    pull_request: ({ owner, repository, payload }, find) =>
-      payload.action === "unlocked"
-        ? findAll(find, "repository", keysOfWebhook(owner, repository, payload.repository.id))
-        : [],
-  },
+  webhooks: [
+    github.on("pull_request", {
+      keys: ({ owner, repository, data }, find) =>
+        data.action === "unlocked"
+          ? findAll(find, "repository", keysOfWebhook(owner, repository, data.repository.id))
+          : [],
+    }),
+  ],
   permissions: [
     ...apiTokenPermissions,
     // Its uid identifies the cluster.
