@@ -22,7 +22,7 @@ export function contentTypeOf({ headers }: Pick<IncomingMessage, "headers">): Co
 /** Ids become headers and are shown in terminals. Those of most senders are GUIDs. */
 const deliveryId = /^[A-Za-z0-9._-]{1,100}$/;
 
-/** The text at a place; empty if there is none. `json` parses the body. */
+/** The text at a place; empty if the request has none. `json` parses the body. */
 export function placed(place: Place, headers: IncomingHttpHeaders, json: () => unknown): string {
   if ("header" in place) return String(headers[place.header.toLowerCase()] ?? "");
   const value = valueAt(json(), place.field.split("."));

@@ -1,6 +1,6 @@
 /**
- * Checks that a schema only selects fields. What the gateway publishes is parsed again by each function, and is the union of what
- * several functions select, so a schema must accept its own output, and must not reject fields of others.
+ * Checks that a schema only selects fields. Each function parses the published fields again, and these are the union of several
+ * selections. So a schema must accept its own output, and must not reject fields of others.
  */
 import type { z } from "zod";
 

@@ -92,7 +92,7 @@ const keyIn = (secret: string): Buffer | undefined => {
 };
 
 /**
- * Standard Webhooks: an HMAC of the id, the time, and the body, so that nobody can send an old request again. The header can have
+ * Standard Webhooks: an HMAC of the id, the time, and the body, so that an old request cannot be sent again. The header can have
  * several signatures while the sender rotates its secret. Only the symmetric `v1` is supported.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */

@@ -138,7 +138,8 @@ ${tracingHelp}`,
   )
   .action(async (flags) => {
     const settings = readSettings(gatewaySettings, flags, process.env);
-    await (await import("./gateway.ts")).gateway(settings);
+    const { functions } = await import("../../functions/index.ts");
+    await (await import("./gateway.ts")).gateway(settings, functions);
   });
 
 withSettings(

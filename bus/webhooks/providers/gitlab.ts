@@ -5,7 +5,7 @@ import { isStandardSecret, signatures } from "../signatures.ts";
 const suffix = / Hook$/;
 
 /**
- * GitLab. A secret that begins with `whsec_` is a signing token, and every other one a secret token, which GitLab sends as it is. All
+ * GitLab. A secret that begins with `whsec_` is a signing token. Every other one is a secret token, which GitLab sends in a header. All
  * events need a `select`.
  */
 export const gitlab = defineProvider({
