@@ -313,7 +313,7 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
       .get("denrei-gateway")
       ?.records()
       .find(({ msg }) => msg === "gateway ready");
-    expect(await post(`${ready?.url}/app`, hookOf("push", push("acme/web", "main")))).toBe(202);
+    expect(await post(`${ready?.url}/github/app`, hookOf("push", push("acme/web", "main")))).toBe(202);
     const front = logs
       .get("denrei-dashboard")
       ?.records()

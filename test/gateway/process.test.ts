@@ -48,7 +48,7 @@ async function startGateway({ onTestFinished }: TestContext, bus: LocalBus, opti
     const answer = await fetch(`${probes}/readyz`);
     return `${answer.status} ${(await answer.text()).trim()}`;
   };
-  return { ...running, logged, url: `${url}/app`, readiness };
+  return { ...running, logged, url: `${url}/github/app`, readiness };
 }
 
 /** Sends the headers of a request, and waits for 100 Continue. */
