@@ -37,12 +37,12 @@ export function adaptWebhook(webhook: WebhookDelivery): AdaptedWebhook {
   const selected = selectFields(payload, schemas);
   if ("problems" in selected) throw new MalformedPayloadError(name, selected.problems, provider);
   const fields = provider.attributesOf(name);
-  const texts = new Texts(payload);
+  const texts = new Texts(payload, fields.strict === true);
   const { type = typeOf(provider.name, name) } = fields;
   const ending = texts.first(fields.ending);
-  const source = texts.first(fields.source);
+  const source = texts.first(fields.source, { format: sourceFormat });
   const subject = texts.first(fields.subject);
-  const time = texts.first(fields.time, timeText);
+  const time = texts.first(fields.time, { write: timeText, format: timeFormat });
   const address = addressOf(fields, texts);
   texts.check("the id of the delivery", delivery);
   if (texts.problems.length > 0) throw new MalformedPayloadError(name, texts.problems, provider);
@@ -83,28 +83,42 @@ function addressOf(fields: AttributeFields, texts: Texts): Pick<AdaptedWebhook, 
  */
 const attributeText = /^[^\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]+$/u;
 
+/** The format of a time that the SDK accepts. */
+const timeFormat = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+/** A part of the URI references. */
+const sourceFormat = /^[^\s<>"{}|\\^`]+$/;
+
+/** How to read the text of an attribute. */
+interface Reading {
+  readonly write?: (value: string | number) => string;
+  readonly format?: RegExp;
+}
+
 /** Reads the texts of a payload, and collects what is wrong with them. */
 class Texts {
   readonly #payload: unknown;
+  readonly #strict: boolean;
   readonly problems: string[] = [];
 
-  constructor(payload: unknown) {
+  constructor(payload: unknown, strict: boolean) {
     this.#payload = payload;
+    this.#strict = strict;
   }
 
-  /** The first field that is set. */
+  /** The first field that the attribute can hold. */
   first(
     fields: readonly string[] = [],
-    write: (value: string | number) => string = String,
+    { write = String, format = attributeText }: Reading = {},
   ): { readonly field: string; readonly text: string } | undefined {
-    for (const field of fields) {
+    const set = fields.flatMap((field) => {
       const value = valueAt(this.#payload, field.split("."));
-      if (typeof value !== "string" && typeof value !== "number") continue;
-      const text = write(value);
-      this.check(field, text);
-      return { field, text };
-    }
-    return undefined;
+      return typeof value === "string" || typeof value === "number" ? [{ field, text: write(value) }] : [];
+    });
+    const found = set.find(({ text }) => attributeText.test(text) && format.test(text));
+    const [first] = set;
+    if (found !== undefined || first === undefined || !this.#strict) return found;
+    this.check(first.field, first.text);
+    return first;
   }
 
   check(field: string, text: string): void {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { adaptWebhook } from "./adapter.ts";
 import { github } from "./github/github.ts";
-import { defineProvider, type WebhookTrigger } from "./provider.ts";
+import { type AttributeFields, defineProvider, type WebhookTrigger } from "./provider.ts";
 import { bitbucket } from "./providers/bitbucket.ts";
 import { standardWebhooks } from "./providers/generic.ts";
 import { gitea } from "./providers/gitea.ts";
@@ -89,6 +90,30 @@ describe("a selection", () => {
       defineProvider({ name: "acme", signature, event: { field: "e" }, events: { select } });
     expect(defined).toThrow(`the event "select" of "acme" must only select fields, but ${problem}`);
   });
+});
+
+test("text that an attribute cannot hold counts as absent, unless the provider is strict", () => {
+  const fields = { source: ["s", "url"], time: ["t"], owner: ["a"], fullName: ["f"] };
+  const provider = (attributes: AttributeFields) =>
+    defineProvider({ name: "acme", signature, event: { field: "e" }, events: "any", attributes });
+  const payload = { s: "not a URI", t: "yesterday", a: "x\ny", f: 7, url: "https://acme.example.com" };
+  const now = new Date("2026-01-02T03:04:05.678Z");
+  const adapted = (attributes: AttributeFields, of: object = payload) =>
+    adaptWebhook({
+      provider: provider(attributes),
+      ...{ hook: "app", event: "Sold out", delivery: "1", payload: of, schemas: [z.object({})], now },
+    });
+  expect(adapted({ ...fields, fullName: [] })).toMatchObject({
+    owner: "",
+    event: { source: payload.url, time: now.toISOString(), type: "dev.denrei.acme.sold_out" },
+  });
+  expect(adapted(fields, { f: "Acme/Team/Web" })).toMatchObject({
+    ...{ owner: "acme/team", repository: "web" },
+    event: { source: "/acme/app" },
+  });
+  expect(() => adapted({ ...fields, strict: true })).toThrow(
+    "does not fit the webhook Sold out: t: expected the format of the attribute time",
+  );
 });
 
 describe("selections of several functions", () => {

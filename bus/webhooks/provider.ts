@@ -39,7 +39,7 @@ export type Place = { readonly header: string } | { readonly field: string };
 
 /**
  * Which fields of a payload become the attributes of an event and its address on the bus, whatever functions select. Each list has
- * dotted paths; the first field that is text or a number counts.
+ * dotted paths. The first field with a text or number that the attribute can hold counts.
  */
 export interface AttributeFields {
   /** The type without its suffix. Default: `dev.denrei.<provider>.<event>`. */
@@ -57,6 +57,8 @@ export interface AttributeFields {
   readonly repository?: readonly string[];
   /** Both parts of the address in one field, as in `acme/web`. Takes precedence. */
   readonly fullName?: readonly string[];
+  /** Refuses a webhook with text that the attribute cannot hold. Default: such text counts as absent. */
+  readonly strict?: true;
 }
 
 /** What the gateway knows about a provider. */

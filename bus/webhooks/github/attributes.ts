@@ -14,7 +14,7 @@ type Field<T> = T extends readonly unknown[]
 
 /** Attributes from fields with this path. */
 type FieldsOf<F extends string> = {
-  readonly [A in keyof AttributeFields]: A extends "type" ? string : readonly F[];
+  readonly [A in keyof Omit<AttributeFields, "strict">]: A extends "type" ? string : readonly F[];
 };
 
 const repository = { owner: ["repository.owner.login"], repository: ["repository.name"] } as const;
@@ -83,7 +83,8 @@ const known: { readonly [E in WebhookEventName]: FieldsOf<Field<WebhookPayload<E
 
 /** The attributes of an event. */
 export function githubAttributes(event: string): AttributeFields {
-  const fields = Object.hasOwn(known, event) ? known[event as WebhookEventName] : othersOf(event);
+  if (!Object.hasOwn(known, event)) return othersOf(event);
+  const fields: AttributeFields = { ...known[event as WebhookEventName], strict: true };
   // Old payloads of pushes have the owner's name and no login.
   return event === "push" ? { ...fields, owner: [...(fields.owner ?? []), "repository.owner.name"] } : fields;
 }
@@ -95,7 +96,7 @@ const othersOf = (event: string): AttributeFields => {
     type: `com.github.${event}`,
     ending: ["action"],
     source: ["repository.url", "organization.url", "enterprise.html_url", "installation.account.url"],
-    subject: [`${object}.number`, `${object}.id`, "number", "ref"],
+    subject: [`${object}.number`, `${object}.id`, "pull_request.number", "issue.number", "ref"],
     owner: [
       "repository.owner.login",
       "organization.login",

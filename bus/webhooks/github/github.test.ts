@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { adaptWebhook } from "../adapter.ts";
 import { installationTargetExamples } from "./examples.ts";
+import { github } from "./github.ts";
 import { githubEventNames } from "./names.ts";
 import type { WebhookEventName } from "./payloads.ts";
 import {
@@ -237,6 +240,26 @@ test("github - continues the caller's trace; without one, each event starts its 
   const given = githubEvent({ event: "push", delivery, payload, now, traceparent });
   expect(given.event.traceparent).toBe(traceparent);
   expect(convert("push", payload).event.traceparent).not.toBe(convert("push", payload).event.traceparent);
+});
+
+test("github - converts every example of the events without a schema, with an address and no more fields", () => {
+  const others = published.filter(({ name }) => name !== "ping" && !events.includes(name as never));
+  for (const { name, examples } of others) {
+    for (const payload of examples) {
+      const webhook = { provider: github, hook: "app", event: name, delivery, payload, now };
+      const adapted = adaptWebhook({ ...webhook, schemas: [z.object({ action: z.string().optional() })] });
+      expect(adapted.event.validate()).toBe(true);
+      expect(readBack(adapted.event)).toEqual(adapted.event);
+      const { action, repository } = payload;
+      expect(adapted.event.data).toEqual(action === undefined ? {} : { action });
+      expect(adapted.event.type).toBe(["com.github", name, ...(action ? [action] : [])].join("."));
+      if (repository?.owner?.login)
+        expect([adapted.owner, adapted.repository]).toEqual(
+          [repository.owner.login, repository.name].map((text) => text.toLowerCase()),
+        );
+    }
+  }
+  expect(others.length).toBeGreaterThan(100);
 });
 
 test("github - every published event has a name, and each name is there once", () => {

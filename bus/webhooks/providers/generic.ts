@@ -11,7 +11,6 @@ export const standardWebhooks = defineProvider({
   signature: signatures.standard(),
   event: { field: "type" },
   delivery: { header: "webhook-id" },
-  attributes: { time: ["timestamp"] },
   events: "any",
 });
 
