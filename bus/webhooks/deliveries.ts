@@ -91,6 +91,6 @@ function expectFitting({ nc }: Pick<Bus, "nc">, subject: string, { headers, data
     );
   if (subject.length > longestSubject)
     throw new OversizedDeliveryError(
-      `the subject has ${subject.length} characters, more than the limit of ${longestSubject}: no owner or repository has such a name.`,
+      `the subject has ${subject.length} characters, more than the limit of ${longestSubject}: no repository has such a name.`,
     );
 }
