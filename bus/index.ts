@@ -1,8 +1,4 @@
 /**
- * `denrei`: the library for functions. It exports everything that docs/functions.md imports from below `bus/`, and what else an
- * author needs: Kubernetes' own kinds, the errors of its API server, and the types of arguments.
- */
-/**
  * `denrei`: the library for functions. It exports everything that docs/functions.md imports, and what else an author needs:
  * Kubernetes' own kinds, the errors of its API server, and the types of arguments.
  */
@@ -14,7 +10,6 @@ export {
   type FunctionModules,
   type ProjectConfig,
 } from "./entrypoints/project.ts";
-export type { WebhookEventName, WebhookPayload } from "./events/github/payloads.ts";
 export { refusalReasonOf } from "./kube/blocker.ts";
 export { isMarkedBy } from "./kube/clusterchild.ts";
 export {
@@ -36,7 +31,24 @@ export { keyText, type ObjectKey } from "./subjects.ts";
 export { digestOf } from "./values/digest.ts";
 export { Recent } from "./values/recent.ts";
 export { redacted, redactorOf } from "./values/redact.ts";
-export type { Webhook } from "./webhooks/received.ts";
+export { github } from "./webhooks/github/github.ts";
+export type { GitHubEventName } from "./webhooks/github/names.ts";
+export type { WebhookEventName, WebhookPayload } from "./webhooks/github/payloads.ts";
+export {
+  type AttributeFields,
+  defineProvider,
+  type Place,
+  type Provider,
+  type ProviderOptions,
+  type Webhook,
+  type WebhookProvider,
+  type WebhookTrigger,
+} from "./webhooks/provider.ts";
+export { bitbucket } from "./webhooks/providers/bitbucket.ts";
+export { hmacWebhooks, standardWebhooks } from "./webhooks/providers/generic.ts";
+export { type GiteaEventName, gitea } from "./webhooks/providers/gitea.ts";
+export { gitlab } from "./webhooks/providers/gitlab.ts";
+export { type HmacOptions, type SignatureScheme, signatures } from "./webhooks/signatures.ts";
 export type { ListOptions, NewChild, StatusFields } from "./worker/arguments.ts";
 export { BlockedError, TerminalError } from "./worker/errors.ts";
 export {
@@ -50,7 +62,6 @@ export {
   type ReconcileFunction,
   type Result,
   type Watch,
-  type Webhooks,
 } from "./worker/function.ts";
 export type { OutboundCidr } from "./worker/outbound.ts";
 export {

@@ -27,10 +27,10 @@ const descriptions: Record<SettingName, readonly [value: string, text: string]> 
   namespaces: ["names", "Comma-separated namespaces to watch (default: all)"],
   watchSeconds: ["seconds", "Duration of a watch request; a dead connection is detected within this time"],
   webhookAddress: ["host:port", "Address that receives webhooks; port 0 selects a free port"],
-  webhookPath: ["path", "Path prefix: a hook is served at <path>/<hook>"],
+  webhookPath: ["path", "Path prefix: a hook is served at <path>/<provider>/<hook>"],
   webhookSecrets: [
     "folder",
-    "One file per hook, with the hook's name and one secret per line; read again after changes",
+    "One file per hook, <provider>.<hook>, with one secret per line; read again after changes",
   ],
   dashboardAddress: ["host:port", "Address that serves the dashboard; port 0 selects a free port"],
   dashboardUrl: ["url", "URL for browsers (default: the address)"],

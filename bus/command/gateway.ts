@@ -3,13 +3,20 @@ import type { Settings } from "../config/config.ts";
 import { startGateway } from "../gateway/gateway.ts";
 import { readSecrets } from "../gateway/secrets.ts";
 import { type BusProcessSettings, busOptionsOf, runBusProcess } from "../process/run.ts";
+import { openProject } from "../project/project.ts";
+import type { ReconcileFunction } from "../worker/function.ts";
 
-/** Runs the gateway until a stop signal. Throws a `ConfigError` if there are no secrets, before it connects to the bus. */
+/**
+ * Runs the gateway of these functions, by default those of the project, until a stop signal. Throws a `ConfigError` if there are no
+ * secrets, before it connects to the bus.
+ */
 export async function gateway(
   settings: BusProcessSettings & Settings<"webhookAddress" | "webhookPath" | "webhookSecrets">,
+  of?: readonly ReconcileFunction[],
 ): Promise<void> {
   await readSecrets(settings.webhookSecrets);
+  const functions = of ?? (await (await openProject()).all());
   await runBusProcess("gateway", settings, (context) =>
-    startGateway({ ...context, ...settings, busOptions: busOptionsOf(settings) }),
+    startGateway({ ...context, ...settings, functions, busOptions: busOptionsOf(settings) }),
   );
 }

@@ -55,16 +55,16 @@ withSettings(
   });
 
 withSettings(
-  program.command("gateway").description("Receive GitHub webhooks and publish them on the bus"),
+  program.command("gateway").description("Receive webhooks and publish them on the bus"),
   gatewaySettings,
 )
   .addHelpText(
     "after",
     `
-The gateway accepts POST <path>/<hook> with the content type application/json or
-application/x-www-form-urlencoded. It answers with 202 when the bus has stored
-the webhook. To rotate a secret, add the new one on its own line, change it on
-GitHub, then remove the old line.
+The gateway accepts POST <path>/<provider>/<hook>, such as /github/app, with the
+content type application/json or application/x-www-form-urlencoded. It answers
+with 202 when the bus has stored the webhook. To rotate a secret, add the new
+one on its own line, change it at the sender, then remove the old line.
 ${tracingHelp}`,
   )
   .action(async (flags) => {

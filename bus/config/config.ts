@@ -96,8 +96,8 @@ const settings = {
     env: "DENREI_WEBHOOK_PATH",
     schema: z
       .string()
-      .regex(/^(\/[A-Za-z0-9._-]+)+$/, "expected a path such as /github")
-      .default("/github"),
+      .regex(/^(\/|(\/[A-Za-z0-9._-]+)+)$/, "expected a path such as /hooks")
+      .default("/"),
   },
   webhookSecrets: {
     env: "DENREI_WEBHOOK_SECRETS",

@@ -13,6 +13,9 @@ import { listenOn } from "../process/listen.ts";
 import { unreadMillis } from "../process/unread.ts";
 import { streams } from "../subjects.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
+import type { WebhookTrigger } from "../webhooks/provider.ts";
+import { builtInProviders } from "../webhooks/providers.ts";
+import { selectionsOf } from "../webhooks/selection.ts";
 import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
 import { receiver } from "./receiver.ts";
 import { Responder } from "./responder.ts";
@@ -25,10 +28,12 @@ export interface GatewayOptions {
   readonly busOptions: BusOptions;
   /** `host:port`; port 0 takes any free one. */
   readonly webhookAddress: string;
-  /** Path under which hooks are served. */
+  /** Path under which hooks are served, as `<path>/<provider>/<hook>`. */
   readonly webhookPath: string;
-  /** Folder with a file of secrets per hook. */
+  /** Folder with a file of secrets per hook, `<provider>.<hook>`. */
   readonly webhookSecrets: string;
+  /** The functions of the installation: the gateway publishes the events and fields that they select, and nothing else. */
+  readonly functions: readonly { readonly webhooks: readonly WebhookTrigger[] }[];
   readonly log: Logger;
   readonly registry: Registry;
   readonly budget?: BudgetLimits;
@@ -57,11 +62,11 @@ export interface GatewayTimes {
   readonly answer: number;
   /** During a stop: how long kept connections stay open for a request that is already on its way. */
   readonly linger: number;
-  /** Interval at which secrets are read again. Must be shorter than the time that a user needs to enter a new one at GitHub. */
+  /** Interval at which secrets are read again. Must be shorter than the time that a user needs to enter a new one at the sender. */
   readonly reread: number;
 }
 
-/** GitHub waits ten seconds for an answer, so these limits guarantee one in time. */
+/** GitHub waits ten seconds for an answer, others not less, so these limits guarantee one in time. */
 const defaultTimes: GatewayTimes = {
   headers: 5_000,
   request: 8_000,
@@ -76,7 +81,7 @@ const defaultTimes: GatewayTimes = {
 
 /** A listening gateway. */
 export interface Gateway {
-  /** URL under which hooks are served: `http://127.0.0.1:8080/github`. */
+  /** URL under which hooks are served, as `<url>/<provider>/<hook>`: `http://127.0.0.1:8080`. */
   readonly url: string;
   /** Why the bus failed to store something a moment ago, or why connections are refused. */
   notReady(): string | undefined;
@@ -84,25 +89,41 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Starts a gateway. Resolves when it listens. Throws a `ConfigError` without secrets, and `AddressError`. */
+/**
+ * Starts a gateway. Resolves when it listens. Throws a `ConfigError` without secrets, a `TypeError` if two providers have the same
+ * name, and `AddressError`.
+ */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { bus, log, registry, budget = defaultBudget } = options;
   const times = { ...defaultTimes, ...options.times };
+  const selections = selectionsOf(
+    options.functions.flatMap(({ webhooks }) => webhooks),
+    builtInProviders,
+  );
   await ensureWebhooks(bus, options.busOptions);
   const ending = new AbortController();
   const { signal } = ending;
   const clock = await startProcessClock({ bus, stream: streams.webhooks, signal, log, registry });
-  const secrets = await openSecrets(options.webhookSecrets, log, times.reread);
-  const store = new WebhookStore(bus, { limitMillis: times.store, now: options.now ?? clock.now });
+  const secrets = await openSecrets(options.webhookSecrets, {
+    providers: selections.providers,
+    log,
+    rereadMillis: times.reread,
+  });
+  const now = options.now ?? clock.now;
+  const store = new WebhookStore(bus, { limitMillis: times.store, now });
+  const path = options.webhookPath.replace(/\/+$/, "");
   const receive = receiver({
-    path: options.webhookPath,
-    secretsOf: secrets.of,
+    path,
+    selections,
+    secretsOf: ({ provider, name }) => secrets.of(provider.name, name),
     bodyLimit: budget.body,
     room: openBudget(budget, times.grace),
     signed: (request) => connections.prove(request),
-    store: (at, event, answerBy) => store.store(at, event, answerBy),
+    store: ({ name }, at, event, answerBy) => store.store(name, at, event, answerBy),
+    now,
   });
-  const responder = new Responder({ receive, answerMillis: times.answer, log, registry });
+  const { events } = selections;
+  const responder = new Responder({ receive, events, answerMillis: times.answer, log, registry });
   const server = createServer(
     {
       headersTimeout: times.headers,
@@ -119,7 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     unreadMillis: times.unread,
     registry,
   });
-  const url = `${await listenOn(server, options.webhookAddress, "webhooks", "--webhook-address")}${options.webhookPath}`;
+  const url = `${await listenOn(server, options.webhookAddress, "webhooks", "--webhook-address")}${path}`;
   log.info({ url }, "gateway ready");
   return {
     url,

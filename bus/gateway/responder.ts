@@ -3,15 +3,17 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished } from "node:stream/promises";
 import type { Logger } from "pino";
 import { Counter, Histogram, type Registry } from "prom-client";
-import { webhookEventNames } from "../events/github/payloads.ts";
+import type { Selections } from "../webhooks/selection.ts";
 import type { Answer, Receive } from "./receiver.ts";
 
-/** The event label in metrics for requests without a supported event. */
-const otherEvent = "other";
+/** The label in metrics for requests without a provider, or without an event that a function selects. */
+const other = "other";
 
 /** Options of a {@link Responder}. */
 export interface ResponderOptions {
   readonly receive: Receive;
+  /** The events that functions select. */
+  readonly events: Selections["events"];
   /** Limit from a request's headers to its answer, in milliseconds. */
   readonly answerMillis: number;
   readonly log: Logger;
@@ -26,7 +28,7 @@ export class Responder {
 
   constructor(options: ResponderOptions) {
     this.#options = options;
-    this.#metrics = gatewayMetrics(options.registry);
+    this.#metrics = gatewayMetrics(options.registry, options.events);
   }
 
   /** From now on, each answer closes its connection. */
@@ -45,8 +47,8 @@ export class Responder {
       log.error({ err: error }, "failed to answer a request");
       answer = { status: 500, outcome: "failed", text: "failed: send it again" };
     }
-    const { status, outcome, event = otherEvent } = answer;
-    this.#metrics.requests.inc({ event, outcome, code: status });
+    const { status, outcome, provider = other, event = other } = answer;
+    this.#metrics.requests.inc({ provider, event, outcome, code: status });
     this.#metrics.duration.observe((performance.now() - started) / 1000);
     logAnswer(log, request, answer);
     await this.#respond(request, response, answer);
@@ -76,28 +78,29 @@ const pastEnd = (request: IncomingMessage): Promise<void> =>
 
 /** Logs failures of signed requests as warnings. Requests from strangers must not fill the log. */
 function logAnswer(log: Logger, { socket }: IncomingMessage, answer: Answer): void {
-  const { status, outcome, event, delivery, detail } = answer;
-  const record = { status, outcome, event, delivery, detail, from: socket.remoteAddress };
+  const { status, outcome, provider, event, delivery, detail } = answer;
+  const record = { status, outcome, provider, event, delivery, detail, from: socket.remoteAddress };
   if (detail !== undefined) log.warn(record, "webhook not accepted");
   else log.debug(record, "webhook");
 }
 
-function gatewayMetrics(registry: Registry) {
+function gatewayMetrics(registry: Registry, events: Selections["events"]) {
   const registers = [registry];
   const requests = new Counter({
     name: "denrei_gateway_requests_total",
-    help: 'Requests, by event ("other" without a supported event), outcome, and status code.',
-    labelNames: ["event", "outcome", "code"] as const,
+    help: 'Requests, by provider, event ("other" if no function selects it), outcome, and status code.',
+    labelNames: ["provider", "event", "outcome", "code"] as const,
     registers,
   });
   // Start the counters of alerts at 0, so that their first increase is visible.
-  for (const event of webhookEventNames) {
-    requests.inc({ event, outcome: "not_stored", code: 503 }, 0);
-    requests.inc({ event, outcome: "oversized", code: 413 }, 0);
+  for (const { provider, event } of events) {
+    requests.inc({ provider, event, outcome: "not_stored", code: 503 }, 0);
+    requests.inc({ provider, event, outcome: "oversized", code: 413 }, 0);
   }
-  requests.inc({ event: otherEvent, outcome: "busy", code: 503 }, 0);
-  requests.inc({ event: otherEvent, outcome: "failed", code: 500 }, 0);
-  requests.inc({ event: otherEvent, outcome: "unsigned", code: 401 }, 0);
+  const unknown = { provider: other, event: other };
+  requests.inc({ ...unknown, outcome: "busy", code: 503 }, 0);
+  requests.inc({ ...unknown, outcome: "failed", code: 500 }, 0);
+  requests.inc({ ...unknown, outcome: "unsigned", code: 401 }, 0);
   return {
     requests,
     duration: new Histogram({

@@ -1,23 +1,32 @@
 /**
- * Secrets of webhooks: a folder with one file per hook. The file has the name of the hook, and one secret per line: during a
- * rotation, the old and the new one. A mounted Kubernetes Secret is such a folder.
+ * Secrets of webhooks: a folder with one file per hook. The file has the name of the provider and the hook, `<provider>.<hook>`, and
+ * one secret per line: during a rotation, the old and the new one. A mounted Kubernetes Secret is such a folder.
  */
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { ConfigError } from "../config/config.ts";
 import { reread } from "../process/reread.ts";
+import type { WebhookProvider } from "../webhooks/provider.ts";
 
-/** Secrets by hook. */
+/** Secrets by the name of their file, `<provider>.<hook>`. */
 export type Secrets = ReadonlyMap<string, readonly string[]>;
 
 /** The current secrets. */
 export interface SecretsFolder {
-  of(hook: string): readonly string[] | undefined;
+  of(provider: string, hook: string): readonly string[] | undefined;
   stop(): void;
 }
 
-const hookName = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
+/** Options of {@link openSecrets}. */
+export interface SecretsOptions {
+  readonly providers: ReadonlyMap<string, WebhookProvider>;
+  readonly log: Logger;
+  readonly rereadMillis: number;
+}
+
+/** A provider, which has no dot, and a hook. */
+const fileName = /^([a-z][a-z0-9-]*)\.[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 /** The folder has no secret. Not thrown for a folder that cannot be read. */
 class NoSecretsError extends ConfigError {}
 
@@ -26,17 +35,41 @@ class NoSecretsError extends ConfigError {}
  * could not verify anything. If it has none later, every request is rejected. If it cannot be read later, for example because
  * too many files are open, the known secrets stay valid.
  */
-export async function openSecrets(folder: string, log: Logger, rereadMillis: number): Promise<SecretsFolder> {
+export async function openSecrets(
+  folder: string,
+  { providers, log, rereadMillis }: SecretsOptions,
+): Promise<SecretsFolder> {
   const secrets = await reread<Secrets>({
     read: () => readSecrets(folder),
     everyMillis: rereadMillis,
     isSame: sameSecrets,
-    onChange: (found) => log.info({ hooks: [...found.keys()] }, "webhook secrets changed"),
+    onChange(found) {
+      log.info({ hooks: [...found.keys()] }, "webhook secrets changed");
+      warnOfUnusable(found, providers, log);
+    },
     onError: (error) => log.error({ err: error }, "failed to read webhook secrets"),
     afterError: (error, last) => (error instanceof NoSecretsError ? new Map() : last),
   });
   log.info({ hooks: [...secrets.current().keys()] }, "webhook secrets read");
-  return { of: (hook) => secrets.current().get(hook), stop: secrets.stop };
+  warnOfUnusable(secrets.current(), providers, log);
+  return {
+    of: (provider, hook) => secrets.current().get(`${provider}.${hook}`),
+    stop: secrets.stop,
+  };
+}
+
+/** Logs secrets that cannot verify anything: their hook would answer 401, and nothing else would show why. */
+function warnOfUnusable(secrets: Secrets, providers: SecretsOptions["providers"], log: Logger): void {
+  for (const [hook, lines] of secrets) {
+    const [provider = ""] = hook.split(".", 1);
+    const found = providers.get(provider);
+    if (found === undefined)
+      log.warn({ hook, providers: [...providers.keys()] }, "webhook secret ignored, unknown provider");
+    for (const [at, line] of lines.entries()) {
+      const problem = found?.signature.problemOf(line);
+      if (problem !== undefined) log.warn({ hook, secret: at + 1, problem }, "webhook secret cannot be used");
+    }
+  }
 }
 
 /**
@@ -59,7 +92,8 @@ const versionOf = (folder: string): Promise<string | undefined> =>
   readlink(join(folder, "..data")).catch(() => undefined);
 
 async function readOnce(folder: string): Promise<Secrets> {
-  const names = await namesIn(folder);
+  const all = await namesIn(folder);
+  const names = all.filter((name) => fileName.test(name));
   const secrets = new Map<string, readonly string[]>();
   for (const name of names) {
     const lines = (await textIn(join(folder, name))).split("\n").map((line) => line.trim());
@@ -67,10 +101,11 @@ async function readOnce(folder: string): Promise<Secrets> {
     if (found.length > 0) secrets.set(name, found);
   }
   if (secrets.size > 0) return secrets;
+  const others = all.length === 0 ? "none" : `only files with other names (${all.join(", ")})`;
   throw new NoSecretsError(
-    `no webhook secrets in ${folder}: expected one file per webhook with one secret per line, found ${
-      names.length === 0 ? "none" : `only empty files (${names.join(", ")})`
-    }. Write the secret that is set on the hook's page at GitHub into ${join(folder, "<hook>")}: <hook> is the last part of its URL.`,
+    `no webhook secrets in ${folder}: expected one file per webhook, <provider>.<hook>, with one secret per line, found ${
+      names.length === 0 ? others : `only empty files (${names.join(", ")})`
+    }. Write the secret that is set on the hook's page at GitHub into ${join(folder, "github.<hook>")}: <hook> is the last part of its URL.`,
   );
 }
 
@@ -90,7 +125,7 @@ async function namesIn(folder: string): Promise<string[]> {
     const entries = await readdir(folder, { withFileTypes: true });
     // A mounted Secret has links to its files, and folders whose names start with two dots.
     return entries
-      .filter((entry) => !entry.isDirectory() && hookName.test(entry.name))
+      .filter((entry) => !entry.isDirectory() && !entry.name.startsWith("."))
       .map(({ name }) => name);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -30,7 +30,12 @@ export class WebhookStore {
   }
 
   /** Stores an event, by `answerBy` of `performance.now()` at the latest. Rejects like {@link storeDelivery}. */
-  async store(at: WebhookAddress, event: CloudEvent<unknown>, answerBy: number): Promise<Stored> {
+  async store(
+    hook: string,
+    at: WebhookAddress,
+    event: CloudEvent<unknown>,
+    answerBy: number,
+  ): Promise<Stored> {
     const { limitMillis, now } = this.#options;
     const left = Math.max(0, Math.ceil(answerBy - performance.now()));
     // Unlike the timer of a timeout signal, this one ends with the request.
@@ -38,7 +43,7 @@ export class WebhookStore {
     const timer = setTimeout(() => late.abort(), Math.min(limitMillis, left));
     try {
       await this.#endOfTurn();
-      const stored = await storeDelivery(this.#bus, at, event, { signal: late.signal, now });
+      const stored = await storeDelivery(this.#bus, { ...at, hook }, event, { signal: late.signal, now });
       this.#failure = undefined;
       return stored;
     } catch (error) {

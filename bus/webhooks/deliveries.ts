@@ -24,27 +24,29 @@ export class OversizedDeliveryError extends Error {
 
 /**
  * A repetition within this time was not requested: a proxy has repeated a request whose answer was late. Milliseconds; as long
- * as GitHub waits for an answer.
+ * as GitHub waits for an answer, and GitLab and Gitea by default.
  */
 const repeatedMillis = 10_000;
 
 /** Room for the message id, which is not an attribute of the event. Bytes. */
-const messageIdBytes = 200;
+const messageIdBytes = 300;
 /** A server closes a connection that publishes on a subject longer than its `max_control_line`, 4 KB. */
 const longestSubject = 1000;
 
 /**
- * Stores a delivery under its id. A known delivery is not stored again, unless a user requested a redelivery some time after the
+ * Stores a delivery under the id that it has at its hook. A known delivery is not stored again, unless a user requested a redelivery some time after the
  * first: then it enqueues requests once more. Retries until the bus answers. Rejects with the cause when `signal` aborts, with a
  * permanent error of the bus, or with an {@link OversizedDeliveryError}.
  */
 export async function storeDelivery(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm" | "nc">,
-  at: WebhookAddress,
+  at: WebhookAddress & { readonly hook: string },
   event: CloudEvent<unknown>,
   { signal, now }: StoreOptions,
 ): Promise<Stored> {
   const subject = webhookSubject(at);
+  // Ids are unique only for their sender, and a sender must not be able to displace the deliveries of another.
+  const id = `${at.provider}/${at.hook}/${event.id}`;
   const message = toMessage(event);
   expectFitting(bus, subject, message);
   let failure: Error | undefined;
@@ -60,12 +62,12 @@ export async function storeDelivery(
     });
 
   async function store(): Promise<Stored> {
-    const first = await publish(event.id);
+    const first = await publish(id);
     if (!first.duplicate) return "stored";
     const time = now();
     const stored = await bus.jsm.direct.getMessage(streams.webhooks, { seq: first.sequence });
     if (stored === null || time - stored.time.getTime() < repeatedMillis) return "duplicate";
-    const again = await publish(`${event.id}@${Math.floor(time / repeatedMillis)}`);
+    const again = await publish(`${id}@${Math.floor(time / repeatedMillis)}`);
     return again.duplicate ? "duplicate" : "redelivered";
   }
 

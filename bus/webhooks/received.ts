@@ -1,42 +1,22 @@
 /** Reads webhooks from the bus. Other clients may have written under the same subjects. */
 import { attribute } from "../events/attributes.ts";
-import {
-  isWebhookEventName,
-  type WebhookEventName,
-  type WebhookPayload,
-  webhookPayloads,
-} from "../events/github/payloads.ts";
 import { MalformedEventError } from "../events/received.ts";
 import { parseWebhookSubject } from "../subjects.ts";
+import { mismatches } from "./malformed.ts";
+import type { Webhook, WebhookTrigger } from "./provider.ts";
 
-/** A GitHub webhook, as functions receive it. */
-export interface Webhook<E extends WebhookEventName = WebhookEventName> {
-  readonly event: E;
-  /** GitHub's id of the delivery. The same webhook may arrive more than once. */
-  readonly delivery: string;
-  /** Owner of the repository, in lower case; for an installation, its account. */
-  readonly owner: string;
-  /** Name of the repository in lower case; empty for events without one. */
-  readonly repository: string;
-  readonly payload: WebhookPayload<E>;
-  readonly traceparent: string | undefined;
-}
-
-/** Reads a message of WEBHOOKS. Throws {@link MalformedEventError} if it is not a GitHub webhook. */
+/** Reads a message of WEBHOOKS. Throws {@link MalformedEventError} if it is not a webhook. */
 export function webhookIn(message: {
   readonly subject: string;
   readonly headers: Parameters<typeof attribute>[0];
   string(): string;
 }): Webhook {
-  const { provider, event, owner, repository } = addressIn(message.subject);
+  const address = addressIn(message.subject);
   const delivery = attribute(message.headers, "id");
-  if (provider !== "github" || !isWebhookEventName(event) || delivery === "")
-    throw new MalformedEventError(
-      `expected a GitHub webhook with the id of its delivery, found the id "${delivery}" in "${message.subject}"`,
-    );
-  const payload = payloadIn(event, message.string());
+  if (delivery === "")
+    throw new MalformedEventError(`expected a webhook with the id of its delivery in "${message.subject}"`);
   const traceparent = attribute(message.headers, "traceparent") || undefined;
-  return { event, delivery, owner, repository, payload, traceparent };
+  return { ...address, delivery, data: dataIn(message.string()), traceparent };
 }
 
 function addressIn(subject: string): ReturnType<typeof parseWebhookSubject> {
@@ -47,12 +27,22 @@ function addressIn(subject: string): ReturnType<typeof parseWebhookSubject> {
   }
 }
 
-function payloadIn(event: WebhookEventName, text: string): WebhookPayload<WebhookEventName> {
+function dataIn(text: string): unknown {
   try {
-    return webhookPayloads[event].parse(JSON.parse(text));
-  } catch (error) {
-    throw new MalformedEventError(`not a payload of the event ${event}: ${(error as Error).message}`, {
-      cause: error,
-    });
+    return JSON.parse(text);
+  } catch {
+    throw new MalformedEventError("the data of a webhook is not JSON");
   }
+}
+
+/**
+ * The webhook with the fields that one trigger selects, and no others; or how its fields differ from these, because another version
+ * of the function or only another function selected them when the gateway stored it.
+ */
+export function selectedBy(
+  { select }: WebhookTrigger,
+  webhook: Webhook,
+): Webhook | { readonly problems: readonly string[] } {
+  const { success, data, error } = select.safeParse(webhook.data);
+  return success ? { ...webhook, data } : { problems: mismatches(error.issues, webhook.data) };
 }

@@ -1,6 +1,5 @@
 /** The declaration of a function. RBAC, streams and consumers follow from it. */
 import type { Logger } from "pino";
-import type { WebhookEventName } from "../events/github/payloads.ts";
 import type { ConditionUpdate } from "../kube/conditions.ts";
 import { domain, optedInRole } from "../kube/domain.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
@@ -11,10 +10,10 @@ import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
 import type { FunctionSubscription } from "../topology.ts";
-import type { Webhook } from "../webhooks/received.ts";
+import type { WebhookTrigger } from "../webhooks/provider.ts";
 import type { ListOptions, NewChild, StatusFields } from "./arguments.ts";
 import { checkOutbound, type Outbound } from "./outbound.ts";
-import { checkWatches, filteredWatches, type Keys, selectorsText, type Watch } from "./watch.ts";
+import { checkWatches, filteredWatches, selectorsText, type Watch } from "./watch.ts";
 
 export type { Outbound } from "./outbound.ts";
 export type { Keys, Watch } from "./watch.ts";
@@ -124,11 +123,6 @@ export interface Context {
   event(type: "Normal" | "Warning", reason: string, note: string): void;
 }
 
-/** Enqueues requests on webhooks, by event. Runs in every replica: pure except for reads. */
-export type Webhooks = {
-  readonly [E in WebhookEventName]?: (webhook: Webhook<E>, find: Find) => Keys;
-};
-
 /** A rule of a Role or ClusterRole (`rbac.authorization.k8s.io/v1`). */
 export interface PolicyRule {
   readonly apiGroups: readonly string[];
@@ -163,8 +157,8 @@ export interface FunctionOptions<
    * new name all objects are indexed again.
    */
   readonly indexes?: Readonly<Record<string, (object: Stored<T>) => readonly string[]>>;
-  /** GitHub webhooks that enqueue requests. */
-  readonly webhooks?: Webhooks;
+  /** Webhooks that enqueue requests, such as `github.on("push", …)`. */
+  readonly webhooks?: readonly WebhookTrigger[];
   /** Concurrent reconciles in one worker process. Default 10. */
   readonly concurrency?: number;
   /** Time limit of one reconcile, in milliseconds. After it the reconcile is aborted and retried. Default 60,000. */
@@ -203,7 +197,7 @@ export interface ReconcileFunction
   readonly owns: readonly Kind[];
   readonly watches: readonly Watch[];
   readonly indexes: Readonly<Record<string, IndexValues>>;
-  readonly webhooks: Webhooks;
+  readonly webhooks: readonly WebhookTrigger[];
   readonly permissions: readonly PolicyRule[];
   readonly outbound: Outbound;
   readonly annotations: readonly string[];
@@ -253,7 +247,7 @@ export function defineFunction<
     owns: options.owns ?? [],
     watches: (options.watches ?? []) as readonly Watch[],
     indexes: (options.indexes ?? {}) as Readonly<Record<string, IndexValues>>,
-    webhooks: options.webhooks ?? {},
+    webhooks: options.webhooks ?? [],
     permissions: options.permissions ?? [],
     outbound: options.outbound ?? {},
     annotations: options.annotations ?? [],
@@ -284,7 +278,7 @@ export const subscriptionOf = (fn: ReconcileFunction, cluster: string): Function
   scope: { fn: fn.name, cluster },
   kinds: kindsOf(fn),
   ...(fn.ownsListed && { ownsListed: true }),
-  webhooks: Object.keys(fn.webhooks).map((event) => ({ provider: "github", event })),
+  webhooks: fn.webhooks.map(({ provider, event }) => ({ provider: provider.name, event })),
   indexes: Object.keys(fn.indexes),
   filters: filteredWatches(fn.watches).map(({ watch }) => selectorsText(watch)),
 });

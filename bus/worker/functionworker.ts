@@ -259,7 +259,7 @@ export class FunctionWorker {
     });
     const router = consumers.router(subscriptionOf(fn, cluster));
     const events = this.#pull(streams.objects, router, routerSlots, route.change);
-    if (Object.keys(fn.webhooks).length === 0) return [events];
+    if (fn.webhooks.length === 0) return [events];
     return [
       events,
       this.#pull(streams.webhooks, consumers.webhooks(this.#scope), routerSlots, route.webhook),

@@ -107,7 +107,7 @@ const platformMetrics = (registers: Registry[]) => ({
   webhooks: new Counter({
     name: "denrei_webhooks_total",
     help: "Webhooks that were routed, including those that concern no object.",
-    labelNames: ["name", "event"] as const,
+    labelNames: ["name", "provider", "event"] as const,
     registers,
   }),
   lost: new Counter({

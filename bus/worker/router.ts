@@ -4,14 +4,15 @@ import { markedOwner } from "../kube/clusterchild.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
 import type { BusClock } from "../nats/busclock.ts";
-import type { Find, Indexes } from "../objects/indexes.ts";
+import type { Indexes } from "../objects/indexes.ts";
 import type { WatchRecords } from "../objects/watchrecords.ts";
 import { type Cause, newRequest, type Request } from "../queue/request.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
-import type { Webhook } from "../webhooks/received.ts";
+import type { Webhook } from "../webhooks/provider.ts";
+import { selectedBy } from "../webhooks/received.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { ObjectEvent } from "./objectevent.ts";
-import { type FilteredWatch, filteredWatches, isFiltered, type Keys, type Watch } from "./watch.ts";
+import { type FilteredWatch, filteredWatches, isFiltered, type Watch } from "./watch.ts";
 import { keysOfWatch, outcomeOf, type WatchOutcome } from "./watchrouting.ts";
 
 /** Reads an object from the API server; undefined when it does not exist. */
@@ -160,15 +161,25 @@ export function requestOf(event: ObjectEvent, clock?: BusClock): Request {
   return { ...newRequest(cause, event.traceparent, clock), routed: true };
 }
 
-/** The keys that a webhook enqueues. */
-export const keysOfWebhook = async (
-  fn: ReconcileFunction,
+/**
+ * The keys that a webhook enqueues. A trigger whose fields the webhook lacks enqueues none, and is reported: the gateway has stored
+ * the webhook for another version of the function, or for another function, so a retry cannot help.
+ */
+export async function keysOfWebhook(
+  fn: Pick<ReconcileFunction, "webhooks">,
   webhook: Webhook,
-  { find }: Indexes,
-): Promise<readonly ObjectKey[]> => {
-  const keys = fn.webhooks[webhook.event] as ((webhook: Webhook, find: Find) => Keys) | undefined;
-  return (await keys?.(webhook, find)) ?? [];
-};
+  { find }: Pick<Indexes, "find">,
+  onMismatch: (problems: readonly string[]) => void,
+): Promise<readonly ObjectKey[]> {
+  const found = new Map<string, ObjectKey>();
+  for (const trigger of fn.webhooks) {
+    if (trigger.provider.name !== webhook.provider || trigger.event !== webhook.event) continue;
+    const selected = selectedBy(trigger, webhook);
+    if ("problems" in selected) onMismatch(selected.problems);
+    else for (const key of await trigger.keys(selected, find)) found.set(keyText(key), key);
+  }
+  return [...found.values()];
+}
 
 /** The request for a webhook. */
 export const requestOfWebhook = ({ event, delivery, traceparent }: Webhook, clock?: BusClock): Request =>

@@ -18,7 +18,8 @@ import { keyText, type ObjectKey } from "../subjects.ts";
 import { routeSpan, routeWebhookSpan } from "../tracing/messages.ts";
 import { endWithOrigin } from "../tracing/origins.ts";
 import { type Span, spanned } from "../tracing/spans.ts";
-import { type Webhook, webhookIn } from "../webhooks/received.ts";
+import type { Webhook } from "../webhooks/provider.ts";
+import { webhookIn } from "../webhooks/received.ts";
 import type { Echoes } from "./echoes.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -189,16 +190,18 @@ class Routing {
 
   async #enqueueWebhook(webhook: Webhook, span: Span, deadline: PublishDeadline): Promise<void> {
     const { fn, indexes, queue, clock, metrics, log } = this.#options;
-    const keys = await keysOfWebhook(fn, webhook, indexes);
+    const { provider, event, delivery } = webhook;
+    const keys = await keysOfWebhook(fn, webhook, indexes, (problems) =>
+      log.warn({ provider, event, delivery, problems }, "webhook lacks fields that the function selects"),
+    );
     const request = requestOfWebhook(webhook, clock);
     span.set(() => ({ "denrei.enqueued": keys.length }));
     await inBatches(keys, deadline, async (key, signal) => {
       const outcome = await queue.request(key, request, signal);
       (outcome === "accepted" ? metrics.adds : metrics.coalesced).inc(this.#labels);
     });
-    const { event } = webhook;
-    metrics.webhooks.inc({ ...this.#labels, event });
-    log.debug({ event, delivery: webhook.delivery, keys: keys.map(keyText) }, "webhook routed");
+    metrics.webhooks.inc({ ...this.#labels, provider, event });
+    log.debug({ provider, event, delivery, keys: keys.map(keyText) }, "webhook routed");
   }
 }
 

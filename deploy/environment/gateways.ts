@@ -13,8 +13,8 @@ export interface Hook {
   readonly secret: string;
 }
 
+const provider = "github";
 const hookName = "app";
-const path = "/github";
 
 /** A hook with a new secret, and the settings of a gateway that serves it. */
 export interface MadeHook {
@@ -26,14 +26,14 @@ export interface MadeHook {
 /** Creates a hook for gateways at these addresses, `host:port`. The secret is written to the folder of the run. */
 export async function makeHook(directory: string, addresses: readonly string[]): Promise<MadeHook> {
   const folder = join(directory, "webhooks");
-  const secretPath = join(folder, hookName);
+  const secretPath = join(folder, `${provider}.${hookName}`);
   const secret = randomBytes(24).toString("base64url");
   await mkdir(folder);
   await writeFile(secretPath, `${secret}\n`, { mode: 0o600 });
   return {
-    hook: { urls: addresses.map((address) => `http://${address}${path}/${hookName}`), secret },
+    hook: { urls: addresses.map((address) => `http://${address}/${provider}/${hookName}`), secret },
     secretPath,
-    env: { DENREI_WEBHOOK_PATH: path, DENREI_WEBHOOK_SECRETS: folder },
+    env: { DENREI_WEBHOOK_SECRETS: folder },
   };
 }
 

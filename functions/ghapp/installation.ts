@@ -9,15 +9,17 @@ import {
   BlockedError,
   type Context,
   defineFunction,
+  type Find,
+  github,
   keyText,
   Namespace,
   type ObjectKey,
   type Result,
   Secret,
   type Stored,
+  timeText,
 } from "denrei";
 import { blockedBy, GitHubError, GitHubRefusedError, retryMillis } from "denrei/github";
-import { timeText } from "denrei/kinds";
 import { minutes } from "denrei/values";
 import { type App, clientOf, keyOf } from "./connect.ts";
 import { isOf, tokenIn, tokensIn } from "./existingsecret.ts";
@@ -43,6 +45,11 @@ const sweepMillis = minutes(5);
 /** Retry interval of a failed refresh while the token is still valid. */
 const refreshRetryMillis = minutes(1);
 
+const keysOfInstallation = (
+  { data }: { readonly data: { readonly installation: { readonly id: number } } },
+  find: Find,
+) => find("installation", String(data.installation.id));
+
 const appText = (kind: string, namespace: string, name: string): string =>
   kind === "GitHubApp" ? `${namespace}/${name}` : name;
 
@@ -64,12 +71,14 @@ export default defineFunction({
     { kind: ClusterGitHubApp, keys: ({ metadata }, find) => find("app", metadata.name) },
     { kind: Namespace, keys: ({ metadata }, find) => find("namespace", metadata.name) },
   ],
-  webhooks: {
-    installation: ({ payload }, find) => find("installation", String(payload.installation.id)),
-    installation_repositories: ({ payload }, find) => find("installation", String(payload.installation.id)),
-    installation_target: ({ payload }, find) => find("installation", String(payload.installation.id)),
-    repository: ({ repository, payload }, find) => keysOfRepository(repository, payload, find),
-  },
+  webhooks: [
+    github.on("installation", { keys: keysOfInstallation }),
+    github.on("installation_repositories", { keys: keysOfInstallation }),
+    github.on("installation_target", { keys: keysOfInstallation }),
+    github.on("repository", {
+      keys: ({ repository, data }, find) => keysOfRepository(repository, data, find),
+    }),
+  ],
   sweepMillis,
   outbound: { github: true },
   async reconcile(found, ctx) {

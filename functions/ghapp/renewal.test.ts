@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { webhookPayloads } from "../../bus/events/github/payloads.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Find } from "../../bus/objects/indexes.ts";
 import type { Cause } from "../../bus/queue/request.ts";
+import { webhookPayloads } from "../../bus/webhooks/github/payloads.ts";
 import installationFunction from "./installation.ts";
 import type { Installation } from "./kinds.ts";
 import { changeOf, isRenewalDue, newChange } from "./renewal.ts";
@@ -50,9 +50,10 @@ test.each(
     return values?.(installation()).includes(value) ? [{ namespace: "a", name: "web" }] : [];
   };
   const woken = (id: number) => {
-    const payload = { action, installation: { id } };
-    const webhook = { event, delivery: "1", owner: "acme", repository: "", payload, traceparent: undefined };
-    return installationFunction.webhooks?.[event]?.(webhook as never, find);
+    const data = { action, installation: { id } };
+    const at = { provider: "github", event, owner: "acme", repository: "" };
+    const webhook = { ...at, delivery: "1", data, traceparent: undefined };
+    return installationFunction.webhooks.find((trigger) => trigger.event === event)?.keys(webhook, find);
   };
   expect(await woken(2)).toEqual([{ namespace: "a", name: "web" }]);
   expect(await woken(22)).toEqual([]);
@@ -63,7 +64,8 @@ test.each(
 test("accepts no other events about installations, and one about repositories", () => {
   const taken = Object.keys(webhookPayloads).filter((name) => name.startsWith("installation"));
   expect(taken.sort()).toEqual(Object.keys(actions).sort());
-  expect(Object.keys(installationFunction.webhooks ?? {}).sort()).toEqual([...taken, "repository"].sort());
+  const events = installationFunction.webhooks.map(({ event }) => event);
+  expect(events.sort()).toEqual([...taken, "repository"].sort());
 });
 
 test("keeps a token that is newer than the last change", () => {

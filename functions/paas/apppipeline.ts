@@ -8,6 +8,7 @@ import {
   type ConditionUpdate,
   type Context,
   defineFunction,
+  github,
   type Kind,
   type Stored,
 } from "denrei";
@@ -44,12 +45,16 @@ export default defineFunction({
   },
   watches: tokenWatches,
   permissions: apiTokenPermissions,
-  webhooks: {
-    pull_request: ({ owner, repository, payload }, find) =>
-      findAll(find, "repository", keysOfWebhook(owner, repository, payload.repository.id)),
-    repository: ({ owner, repository, payload }, find) =>
-      findAll(find, "repository", keysOfMove(owner, repository, payload)),
-  },
+  webhooks: [
+    github.on("pull_request", {
+      keys: ({ owner, repository, data }, find) =>
+        findAll(find, "repository", keysOfWebhook(owner, repository, data.repository.id)),
+    }),
+    github.on("repository", {
+      keys: ({ owner, repository, data }, find) =>
+        findAll(find, "repository", keysOfMove(owner, repository, data)),
+    }),
+  ],
   sweepMillis: 300_000,
   outbound: { github: true },
   async reconcile(pipeline, ctx) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { WebhookPayload } from "../../bus/events/github/payloads.ts";
+import type { WebhookPayload } from "../../bus/webhooks/github/payloads.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { identified, keysOfMove, keysOfWebhook, knownAs, renameNote, repositoryKeys } from "./identity.ts";
 

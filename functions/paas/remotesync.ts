@@ -7,6 +7,7 @@ import {
   type ConditionUpdate,
   type Context,
   defineFunction,
+  github,
   keyText,
   Secret,
   ServiceAccount,
@@ -80,27 +81,33 @@ export default defineFunction({
       },
     },
   ],
-  webhooks: {
-    async push({ owner, repository, payload }, find) {
-      const { id, default_branch } = payload.repository;
-      const [branch, tag] = [pushedBranch(payload.ref), pushedTag(payload.ref)];
-      const sources = keysOfWebhook(owner, repository, id).flatMap((key) => [
-        ...(branch === undefined ? [] : sourcesOfPush(key, branch, default_branch)),
-        ...(tag === undefined ? [] : [indexed.ref(key, tag)]),
-      ]);
-      return findAll(find, "source", sources);
-    },
-    pull_request({ owner, repository, payload }, find) {
-      const keys = keysOfWebhook(owner, repository, payload.repository.id);
-      return findAll(
-        find,
-        "source",
-        keys.map((key) => indexed.pullRequest(key, payload.number)),
-      );
-    },
-    repository: ({ owner, repository, payload }, find) =>
-      findAll(find, "repository", keysOfMove(owner, repository, payload)),
-  },
+  webhooks: [
+    github.on("push", {
+      keys({ owner, repository, data }, find) {
+        const { id, default_branch } = data.repository;
+        const [branch, tag] = [pushedBranch(data.ref), pushedTag(data.ref)];
+        const sources = keysOfWebhook(owner, repository, id).flatMap((key) => [
+          ...(branch === undefined ? [] : sourcesOfPush(key, branch, default_branch)),
+          ...(tag === undefined ? [] : [indexed.ref(key, tag)]),
+        ]);
+        return findAll(find, "source", sources);
+      },
+    }),
+    github.on("pull_request", {
+      keys({ owner, repository, data }, find) {
+        const keys = keysOfWebhook(owner, repository, data.repository.id);
+        return findAll(
+          find,
+          "source",
+          keys.map((key) => indexed.pullRequest(key, data.number)),
+        );
+      },
+    }),
+    github.on("repository", {
+      keys: ({ owner, repository, data }, find) =>
+        findAll(find, "repository", keysOfMove(owner, repository, data)),
+    }),
+  ],
   permissions: [
     { apiGroups: [group], resources: ["applications"], verbs: ["patch"] },
     { apiGroups: ["kpack.io"], resources: ["builds"], verbs: ["patch"] },

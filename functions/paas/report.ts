@@ -8,11 +8,12 @@ import {
   type ConditionUpdate,
   type Context,
   defineFunction,
+  github,
   isConflict,
   type Result,
   type Stored,
+  timeText,
 } from "denrei";
-import { timeText } from "denrei/kinds";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { hasNewCredentials, repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { findAll, keysOfWebhook, knownAs } from "./identity.ts";
@@ -38,12 +39,14 @@ export default defineFunction({
   secondary: true,
   indexes: { ...tokenIndexes, repository: repositoryIndex },
   watches: tokenWatches,
-  webhooks: {
-    pull_request: ({ owner, repository, payload }, find) =>
-      payload.action === "unlocked"
-        ? findAll(find, "repository", keysOfWebhook(owner, repository, payload.repository.id))
-        : [],
-  },
+  webhooks: [
+    github.on("pull_request", {
+      keys: ({ owner, repository, data }, find) =>
+        data.action === "unlocked"
+          ? findAll(find, "repository", keysOfWebhook(owner, repository, data.repository.id))
+          : [],
+    }),
+  ],
   permissions: [
     ...apiTokenPermissions,
     // Its uid identifies the cluster.

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Find } from "../../bus/objects/indexes.ts";
 import { keyText } from "../../bus/subjects.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import apppipeline from "./apppipeline.ts";
 import type { AppPipeline, RemoteSync } from "./kinds.ts";
 import remotesync from "./remotesync.ts";
@@ -74,11 +75,12 @@ async function woken(
   payload: object,
 ): Promise<string[]> {
   const webhook = {
+    provider: "github",
     event,
     delivery: "1",
     owner: "acme",
     repository: name,
-    payload: {
+    data: {
       repository: {
         id: 1,
         name,
@@ -90,9 +92,14 @@ async function woken(
       ...payload,
     },
     traceparent: undefined,
-  } as unknown as never;
-  const of = async (fn: typeof apppipeline | typeof remotesync, objects: readonly Stored[]) =>
-    (await fn.webhooks?.[event]?.(webhook, finding(objects, fn.indexes ?? {}))) ?? [];
+  };
+  const of = async (fn: ReconcileFunction, objects: readonly Stored[]) => {
+    const find = finding(objects, fn.indexes);
+    const found = fn.webhooks
+      .filter((trigger) => trigger.event === event)
+      .map((trigger) => trigger.keys(webhook, find));
+    return (await Promise.all(found)).flat();
+  };
   const keys = [...(await of(remotesync, syncs)), ...(await of(apppipeline, pipelines))];
   return [...new Set(keys.map(keyText))].sort();
 }

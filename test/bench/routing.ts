@@ -8,7 +8,8 @@ import { objectStore } from "../../bus/objects/store.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { keyText, type QueueScope, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import type { Webhook } from "../../bus/webhooks/received.ts";
+import type { WebhookPayload } from "../../bus/webhooks/github/payloads.ts";
+import type { Webhook } from "../../bus/webhooks/provider.ts";
 import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { keysOfWebhook, requestOfWebhook } from "../../bus/worker/router.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
@@ -68,7 +69,7 @@ function remoteSync(at: number): Stored<RemoteSync> {
 }
 
 /** A push to the default branch `main`, as the gateway publishes it. */
-function push(repository: string, delivery: string): Webhook<"push"> {
+function push(repository: string, delivery: string): Webhook<"push", WebhookPayload<"push">> {
   const [owner, name] = ["acme", repository];
   const url = `https://github.com/${owner}/${name}`;
   const repositoryFacts = {
@@ -80,7 +81,7 @@ function push(repository: string, delivery: string): Webhook<"push"> {
     owner: { login: owner },
   };
   const [before, after] = ["0".repeat(40), "1".repeat(40)];
-  const payload = {
+  const data = {
     repository: repositoryFacts,
     ref: "refs/heads/main",
     before,
@@ -89,7 +90,8 @@ function push(repository: string, delivery: string): Webhook<"push"> {
     deleted: false,
     forced: false,
   };
-  return { event: "push", delivery, owner, repository: name, payload, traceparent: undefined };
+  const at = { provider: "github", event: "push", owner, repository: name } as const;
+  return { ...at, delivery, data, traceparent: undefined };
 }
 
 /** Fills a bus with RemoteSyncs, and pushes to some of their repositories. Throws if a push enqueues other objects than expected. */
@@ -128,7 +130,9 @@ export async function routingRounds(
       const repository = (number * 7919 + round) % Math.ceil(all.length / perRepository);
       const webhook = push(`repository-${repository}`, `${round}-${number}`);
       const begun = performance.now();
-      const keys = await keysOfWebhook(remotesync, webhook, indexes);
+      const keys = await keysOfWebhook(remotesync, webhook, indexes, (problems) => {
+        throw new Error(`the push lacks fields: ${problems.join("; ")}`);
+      });
       await Promise.all(keys.map((key) => queue.request(key, requestOfWebhook(webhook))));
       times.push(performance.now() - begun);
       requests += keys.length;

@@ -48,7 +48,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     "gateway",
     "--webhook-secrets <folder>",
     "DENREI_WEBHOOK_SECRETS",
-    "(default: /github)",
+    "(default: /)",
     "with 202 when",
     "docs/tracing.md",
   ],
@@ -195,8 +195,8 @@ const mistakes: readonly {
   })),
   ...[
     ["--webhook-address", "8080", "host:port or :port, with a port from 0 to 65535"],
-    ["--webhook-path", "github", "a path such as /github"],
-    ["--webhook-path", "/github/", "a path such as /github"],
+    ["--webhook-path", "github", "a path such as /hooks"],
+    ["--webhook-path", "/github/", "a path such as /hooks"],
   ].map(([flag, value, expected]) => ({
     args: `gateway --webhook-secrets /tmp ${flag} ${value}`,
     says: `denrei: ${flag}: expected ${expected}, found "${value}"`,

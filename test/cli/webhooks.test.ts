@@ -1,10 +1,10 @@
 /** `denrei webhooks` */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { githubEvent } from "../../bus/events/github/adapter.ts";
-import type { WebhookEventName } from "../../bus/events/github/payloads.ts";
 import { streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { storeDelivery } from "../../bus/webhooks/deliveries.ts";
+import type { WebhookEventName } from "../../bus/webhooks/github/payloads.ts";
+import { githubEvent } from "../../bus/webhooks/github/published.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { example, type Payload, push } from "../harness/webhooks.ts";
 import { operatorCommands } from "./operator.ts";
@@ -25,7 +25,7 @@ async function store(
 ): Promise<void> {
   const now = new Date();
   const { event: cloudEvent, owner, repository } = githubEvent({ event, delivery, payload, now });
-  const at = { provider: "github", event, owner, repository };
+  const at = { provider: "github", hook: "app", event, owner, repository };
   await storeDelivery(local.bus, at, cloudEvent, { signal: AbortSignal.timeout(60_000), now: Date.now });
 }
 const stored = async (): Promise<number> =>

@@ -235,7 +235,7 @@ describe("the gateway", () => {
 
   test("does not start without webhook secrets", () => {
     const { DENREI_WEBHOOK_SECRETS } = environmentOf(gateway());
-    expect(mountedSecret(gateway(), `${DENREI_WEBHOOK_SECRETS}/app`)).toBe("denrei-webhook-secrets");
+    expect(mountedSecret(gateway(), `${DENREI_WEBHOOK_SECRETS}/github.app`)).toBe("denrei-webhook-secrets");
     const volumes = template(gateway()).spec.volumes ?? [];
     expect(volumes.map(({ secret }) => secret?.optional ?? false)).toEqual(volumes.map(() => false));
     expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);

@@ -242,7 +242,7 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
     mounted = await mkdtemp(join(tmpdir(), "test-mounted-"));
     await chmod(mounted, 0o755);
     await mkdir(join(mounted, "webhooks"));
-    await writeFile(join(mounted, "webhooks", "app"), `${hookSecret}\n`);
+    await writeFile(join(mounted, "webhooks", "github.app"), `${hookSecret}\n`);
     await writeFile(join(mounted, "session-keys"), randomBytes(32).toString("base64"));
     const rights = ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "RoleBinding"];
     for (const object of objects.filter(({ kind }) => rights.includes(kind))) {
@@ -316,7 +316,7 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
       .get("denrei-gateway")
       ?.records()
       .find(({ msg }) => msg === "gateway ready");
-    expect(await post(`${ready?.url}/app`, hookOf("push", push("acme/web", "main")))).toBe(202);
+    expect(await post(`${ready?.url}/github/app`, hookOf("push", push("acme/web", "main")))).toBe(202);
     const front = logs
       .get("denrei-dashboard")
       ?.records()

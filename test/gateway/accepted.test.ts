@@ -1,8 +1,8 @@
 /** Accepted webhooks: the gateway publishes an event and answers 202. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { webhookPayloads } from "../../bus/events/github/payloads.ts";
 import { parseWebhookSubject } from "../../bus/subjects.ts";
+import { webhookPayloads } from "../../bus/webhooks/github/payloads.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, examplesByEvent, hookOf, type Payload, signatureOf } from "../harness/webhooks.ts";
 import {
@@ -73,7 +73,7 @@ test.each(bodies)("publishes subject, headers, and data of a webhook sent as %s"
     },
   });
   expect(message.headers).toEqual({
-    "Nats-Msg-Id": delivery,
+    "Nats-Msg-Id": `github/app/${delivery}`,
     "ce-id": delivery,
     "ce-specversion": "1.0",
     "ce-type": "com.github.push",
@@ -116,12 +116,12 @@ test("serves webhooks only below the configured path", () =>
   withGateway(
     local,
     async (other) => {
-      expect(other.hookUrl()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/hooks\/of\.github\/app$/);
+      expect(other.hookUrl()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/hooks\/of\.denrei\/github\/app$/);
       expect(await ask(other.hookUrl(), push())).toMatchObject({ status: 202 });
       const usual = `${new URL(other.url).origin}/github/app`;
       expect(await ask(usual, push())).toMatchObject({ status: 404 });
     },
-    { webhookPath: "/hooks/of.github" },
+    { webhookPath: "/hooks/of.denrei" },
   ));
 
 test("makes each name one token of the subject, or answers 422", async () => {

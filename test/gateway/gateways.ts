@@ -11,6 +11,8 @@ import { type Gateway, type GatewayOptions, startGateway } from "../../bus/gatew
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { streams } from "../../bus/subjects.ts";
 import { ensureWebhooks } from "../../bus/topology.ts";
+import { github } from "../../bus/webhooks/github/github.ts";
+import { webhookEventNames } from "../../bus/webhooks/github/payloads.ts";
 import { hookSecret } from "../harness/environment.ts";
 import { Lines } from "../harness/lines.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
@@ -20,7 +22,7 @@ export type Outcomes = Readonly<Record<string, number>>;
 
 /** A gateway under test. */
 export interface TestGateway extends Gateway {
-  /** URL of a hook; `app` by default. */
+  /** URL of a hook of GitHub; `app` by default. */
   hookUrl(hook?: string): string;
   /** Folder of the webhook secrets. */
   readonly folder: string;
@@ -34,6 +36,10 @@ export type TestGatewayOptions = Partial<GatewayOptions> & {
   readonly secrets?: Readonly<Record<string, string>>;
 };
 
+/** Selects the built-in fields of each event that has a schema. */
+const everyGitHubEvent = {
+  webhooks: webhookEventNames.map((event) => github.on(event, { keys: () => [] })),
+};
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
 /** Time limits in milliseconds that outlast any pause of a busy machine. Tests may set shorter ones. */
 const unhurried = { headers: 60_000, request: 60_000, store: 60_000, answer: 60_000 };
@@ -56,7 +62,7 @@ export async function secretsFolder(local: LocalBus, secrets: Readonly<Record<st
 /** Starts a gateway. */
 export async function openGateway(
   local: LocalBus,
-  { secrets = { app: `${hookSecret}\n` }, ...options }: TestGatewayOptions = {},
+  { secrets = { "github.app": `${hookSecret}\n` }, ...options }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const log = new Lines();
   const registry = new Registry();
@@ -66,8 +72,9 @@ export async function openGateway(
     bus,
     busOptions,
     webhookAddress: "127.0.0.1:0",
-    webhookPath: "/github",
+    webhookPath: "/",
     webhookSecrets: folder,
+    functions: [everyGitHubEvent],
     log: pino(
       { level: "debug", formatters: { level: (label) => ({ level: label }) } },
       { write: (line: string) => log.push(line.trim()) },
@@ -78,7 +85,7 @@ export async function openGateway(
   });
   return {
     ...gateway,
-    hookUrl: (hook = "app") => `${gateway.url}/${hook}`,
+    hookUrl: (hook = "app") => `${gateway.url}/github/${hook}`,
     folder,
     log,
     async outcomes() {

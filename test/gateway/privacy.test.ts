@@ -1,6 +1,6 @@
 /** Payload fields outside the event's schema never leave the gateway, neither on the bus nor in the log. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type WebhookEventName, webhookPayloads } from "../../bus/events/github/payloads.ts";
+import { type WebhookEventName, webhookPayloads } from "../../bus/webhooks/github/payloads.ts";
 import { hookSecret } from "../harness/environment.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, examplesByEvent, hookOf, type Payload, signatureOf } from "../harness/webhooks.ts";
@@ -15,7 +15,7 @@ let local: LocalBus;
 let gateway: TestGateway;
 beforeAll(async () => {
   local = await startWebhookBus();
-  gateway = await openGateway(local, { secrets: { app: `${oldSecret}\n${hookSecret}\n` } });
+  gateway = await openGateway(local, { secrets: { "github.app": `${oldSecret}\n${hookSecret}\n` } });
 });
 afterAll(async () => {
   await gateway?.stop();

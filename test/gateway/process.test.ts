@@ -16,7 +16,7 @@ let local: LocalBus;
 let secrets: string;
 beforeAll(async () => {
   local = await ownBus();
-  secrets = await secretsFolder(local, { app: hookSecret });
+  secrets = await secretsFolder(local, { "github.app": hookSecret });
 });
 afterAll(() => Promise.all(buses.map((bus) => bus.stop())));
 
@@ -48,7 +48,7 @@ async function startGateway({ onTestFinished }: TestContext, bus: LocalBus, opti
     const answer = await fetch(`${probes}/readyz`);
     return `${answer.status} ${(await answer.text()).trim()}`;
   };
-  return { ...running, logged, url: `${url}/app`, readiness };
+  return { ...running, logged, url: `${url}/github/app`, readiness };
 }
 
 /** Sends the headers of a request, and waits for 100 Continue. */
@@ -89,19 +89,19 @@ describe("reports an invalid configuration before it starts:", () => {
       why: "the folder is empty",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: await nothing() }),
       code: 2,
-      says: /^denrei: no webhook secrets in .*: expected one file per webhook with one secret per line, found none\. Write the secret that is set on the hook's page at GitHub into .*\/<hook>: <hook> is the last part of its URL\.$/,
+      says: /^denrei: no webhook secrets in .*: expected one file per webhook, <provider>\.<hook>, with one secret per line, found none\. Write the secret that is set on the hook's page at GitHub into .*\/github\.<hook>: <hook> is the last part of its URL\.$/,
     },
     {
       why: "the name of the only file is not valid for a hook",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: await secretsFolder(local, { "my app": hookSecret }) }),
       code: 2,
-      says: /^denrei: no webhook secrets in .*: expected one file per webhook with one secret per line, found none\./,
+      says: /^denrei: no webhook secrets in .*: expected one file per webhook, <provider>\.<hook>, with one secret per line, found only files with other names \(my app\)\./,
     },
-    ...["github", "/", "/git hub", "/github/", "/a?b", "/github/ü"].map((path) => ({
+    ...["github", "/git hub", "/github/", "/a?b", "/github/ü"].map((path) => ({
       why: `the path is ${path}`,
       args: ["--webhook-path", path],
       code: 2,
-      says: /^denrei: --webhook-path: expected a path such as \/github, found ".*"$/,
+      says: /^denrei: --webhook-path: expected a path such as \/hooks, found ".*"$/,
     })),
     ...["8080", "localhost", "127.0.0.1:65536", "host:name"].map((address) => ({
       why: `the address is ${address}`,

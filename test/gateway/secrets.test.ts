@@ -45,7 +45,7 @@ describe.concurrent("secrets", () => {
           Array(4).fill(401),
         );
       },
-      { secrets: { app: `\n${one}\r\n\n  ${two}\t\n${three}` } },
+      { secrets: { "github.app": `\n${one}\r\n\n  ${two}\t\n${three}` } },
     ));
 
   test("a secret is valid only for its own hook", ({ expect }) =>
@@ -59,24 +59,28 @@ describe.concurrent("secrets", () => {
         expect(await statusWith(gateway, three, ".hidden")).toBe(401);
         expect(await statusWith(gateway, one, "unknown")).toBe(401);
       },
-      { secrets: { one, "two.and-a_half": two, ".hidden": three } },
+      { secrets: { "github.one": one, "github.two.and-a_half": two, "github..hidden": three } },
     ));
 
   test("accepts added secrets, and rejects removed ones", async ({ expect }) =>
     withGateway(
       local,
       async (gateway) => {
-        await put(gateway.folder, "app", `${one}\n${two}\n`);
+        await put(gateway.folder, "github.app", `${one}\n${two}\n`);
         await expect.poll(() => statuses(gateway, one, two), deadline).toEqual([202, 202]);
-        await put(gateway.folder, "app", `${two}\n`);
+        await put(gateway.folder, "github.app", `${two}\n`);
         await expect.poll(() => statuses(gateway, one, two), deadline).toEqual([401, 202]);
         // Hooks can be added at any time.
-        await put(gateway.folder, "late", three);
+        await put(gateway.folder, "github.late", three);
         await expect.poll(() => statusWith(gateway, three, "late"), deadline).toBe(202);
         const changes = gateway.log.records().filter(({ msg }) => msg === "webhook secrets changed");
-        expect(changes).toMatchObject([{ hooks: ["app"] }, { hooks: ["app"] }, { hooks: ["app", "late"] }]);
+        expect(changes).toMatchObject([
+          { hooks: ["github.app"] },
+          { hooks: ["github.app"] },
+          { hooks: ["github.app", "github.late"] },
+        ]);
       },
-      { secrets: { app: one }, times },
+      { secrets: { "github.app": one }, times },
     ));
 
   test("rejects everything while there are no secrets", async ({ expect }) =>
@@ -86,8 +90,8 @@ describe.concurrent("secrets", () => {
         const failures = () =>
           gateway.log.records().filter(({ msg }) => msg === "failed to read webhook secrets");
         for (const remove of [
-          () => put(gateway.folder, "app", "\n"),
-          () => rm(join(gateway.folder, "app")),
+          () => put(gateway.folder, "github.app", "\n"),
+          () => rm(join(gateway.folder, "github.app")),
           () => rename(gateway.folder, `${gateway.folder}-away`),
         ]) {
           const before = failures().length;
@@ -100,15 +104,15 @@ describe.concurrent("secrets", () => {
           expect(messages).not.toEqual([]);
           expect(new Set(messages).size).toBe(messages.length);
           await mkdir(gateway.folder, { recursive: true });
-          await put(gateway.folder, "app", one);
+          await put(gateway.folder, "github.app", one);
           await expect.poll(() => statusWith(gateway, one), deadline).toBe(202);
         }
       },
-      { secrets: { app: one }, times },
+      { secrets: { "github.app": one }, times },
     ));
 
   test("keeps the secrets while the folder cannot be read", async ({ expect }) => {
-    const folder = await secretsFolder(local, { app: one });
+    const folder = await secretsFolder(local, { "github.app": one });
     const link = join(await secretsFolder(local, {}), "link");
     await symlink(folder, link);
     await withGateway(
@@ -119,7 +123,7 @@ describe.concurrent("secrets", () => {
         const line = await gateway.log.until((text) => text.includes("failed to read webhook secrets"));
         expect(line).toContain("ELOOP");
         expect(await statusWith(gateway, one)).toBe(202);
-        await pointTo(link, await secretsFolder(local, { app: two }));
+        await pointTo(link, await secretsFolder(local, { "github.app": two }));
         await expect.poll(() => statuses(gateway, one, two), deadline).toEqual([401, 202]);
       },
       { webhookSecrets: link, times },
@@ -150,17 +154,34 @@ async function mount(secrets: Readonly<Record<string, string>>) {
   return { folder, write };
 }
 
+test("warns of a secret that verifies nothing, without its text", async () => {
+  const secrets = { "github.app": one, "gitbuh.app": two, "standard-webhooks.app": `whsec_${three}` };
+  await withGateway(
+    local,
+    async (gateway) => {
+      const warnings = gateway.log.records().filter(({ level }) => level === "warn");
+      expect(warnings).toMatchObject([
+        { hook: "gitbuh.app", msg: "webhook secret ignored, unknown provider" },
+        { hook: "standard-webhooks.app", secret: 1, msg: "webhook secret cannot be used" },
+      ]);
+      expect(gateway.log.all.join("\n")).not.toContain(three);
+      expect(await statuses(gateway, one, two)).toEqual([202, 401]);
+    },
+    { secrets },
+  );
+});
+
 test("follows updates of a mounted Secret without a gap", async () => {
-  const { folder, write } = await mount({ app: `${one}\n${two}`, other: three });
-  expect(await readFile(join(folder, "app"), "utf8")).toContain(one);
+  const { folder, write } = await mount({ "github.app": `${one}\n${two}`, "github.other": three });
+  expect(await readFile(join(folder, "github.app"), "utf8")).toContain(one);
   await withGateway(
     local,
     async (gateway) => {
       expect(gateway.log.records()).toContainEqual(
-        expect.objectContaining({ msg: "webhook secrets read", hooks: ["app", "other"] }),
+        expect.objectContaining({ msg: "webhook secrets read", hooks: ["github.app", "github.other"] }),
       );
       expect(await statuses(gateway, one, two, three)).toEqual([202, 202, 401]);
-      await write({ app: `${two}\n${three}`, other: three });
+      await write({ "github.app": `${two}\n${three}`, "github.other": three });
       const seen: number[][] = [];
       await expect
         .poll(async () => {
@@ -172,7 +193,7 @@ test("follows updates of a mounted Secret without a gap", async () => {
       for (const [, kept] of seen) expect(kept).toBe(202);
       expect(await statusWith(gateway, three, "other")).toBe(202);
       // The link of a removed key is dangling for a while.
-      await write({ app: three });
+      await write({ "github.app": three });
       await expect.poll(() => statusWith(gateway, three, "other"), deadline).toBe(401);
       expect(await statuses(gateway, two, three)).toEqual([401, 202]);
       for (const { level } of gateway.log.records()) expect(level).not.toBe("error");
@@ -184,7 +205,9 @@ test("follows updates of a mounted Secret without a gap", async () => {
 test("reads a consistent version of a mounted Secret during updates", async () => {
   // Each update adds or removes the hook "other", and changes all secrets.
   const volume = (version: number): Record<string, string> =>
-    version % 2 === 0 ? { app: `v${version}`, other: `v${version}` } : { app: `v${version}` };
+    version % 2 === 0
+      ? { "github.app": `v${version}`, "github.other": `v${version}` }
+      : { "github.app": `v${version}` };
   const { folder, write } = await mount(volume(0));
   let updating = true;
   const read: Secrets[] = [];
@@ -195,12 +218,12 @@ test("reads a consistent version of a mounted Secret during updates", async () =
   updating = false;
   await reader;
   for (const secrets of read) {
-    const version = Number(secrets.get("app")?.[0]?.slice(1));
+    const version = Number(secrets.get("github.app")?.[0]?.slice(1));
     expect(Object.fromEntries(secrets)).toEqual(
       Object.fromEntries(Object.entries(volume(version)).map(([hook, text]) => [hook, [text]])),
     );
   }
-  expect(new Set(read.map((secrets) => secrets.get("app")?.[0])).size).toBeGreaterThan(1);
+  expect(new Set(read.map((secrets) => secrets.get("github.app")?.[0])).size).toBeGreaterThan(1);
 });
 
 describe("does not start, and reports what to do, when", () => {
@@ -213,32 +236,32 @@ describe("does not start, and reports what to do, when", () => {
     ],
     [
       "the path is a file",
-      async () => join(await secretsFolder(local, { app: canary }), "app"),
-      /^cannot read the folder of webhook secrets .*\/app: .*not a directory/,
+      async () => join(await secretsFolder(local, { "github.app": canary }), "github.app"),
+      /^cannot read the folder of webhook secrets .*\/github\.app: .*not a directory/,
     ],
     [
       "the folder is empty",
       () => secretsFolder(local, {}),
-      /^no webhook secrets in .*: expected one file per webhook with one secret per line, found none\. Write the secret that is set on the hook's page at GitHub into .*\/<hook>: <hook> is the last part of its URL\.$/,
+      /^no webhook secrets in .*: expected one file per webhook, <provider>\.<hook>, with one secret per line, found none\. Write the secret that is set on the hook's page at GitHub into .*\/github\.<hook>: <hook> is the last part of its URL\.$/,
     ],
     [
       "all files are empty",
-      () => secretsFolder(local, { app: "", other: " \n\t\n" }),
-      /, found only empty files \(app, other\)\. Write the secret/,
+      () => secretsFolder(local, { "github.app": "", "github.other": " \n\t\n" }),
+      /, found only empty files \(github\.app, github\.other\)\. Write the secret/,
     ],
     [
       "no file has a valid name for a hook",
-      () => secretsFolder(local, { ".app": canary, "a b": canary, "app~": canary }),
-      /, found none\. Write the secret/,
+      () => secretsFolder(local, { ".app": canary, "github.a b": canary, app: canary }),
+      /, found only files with other names \((app, github\.a b|github\.a b, app)\)\. Write the secret/,
     ],
     [
       "the file of a hook is a link to a folder",
       async () => {
         const folder = await secretsFolder(local, {});
-        await symlink(await secretsFolder(local, { app: canary }), join(folder, "app"));
+        await symlink(await secretsFolder(local, { "github.app": canary }), join(folder, "github.app"));
         return folder;
       },
-      /^cannot read the secrets of a webhook in .*\/app: EISDIR/,
+      /^cannot read the secrets of a webhook in .*\/github\.app: EISDIR/,
     ],
   ];
   test.each(folders)("%s", async (_what, prepare, says) => {

@@ -169,7 +169,7 @@ export async function startReplica(
   });
 }
 
-/** Starts a gateway on its own port, with secrets for the hook `app`; {@link hookSecret} by default. */
+/** Starts a gateway on its own port, with secrets for GitHub's hook `app`; {@link hookSecret} by default. */
 export async function startGateway(
   platform: LocalNats,
   name: string,
@@ -178,7 +178,7 @@ export async function startGateway(
   // Gateways start at the same time: none may read a file while another writes it.
   const folder = join(platform.directory, `webhooks-${name}`);
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "app"), `${secrets.join("\n")}\n`);
+  await writeFile(join(folder, "github.app"), `${secrets.join("\n")}\n`);
   const env = { DENREI_WEBHOOK_SECRETS: folder, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0", ...options.env };
   const gateway = await startReplica(platform, name, ["gateway", ...(options.args ?? [])], {
     ...options,
@@ -187,7 +187,7 @@ export async function startGateway(
   return Object.assign(Object.create(gateway) as Replica, {
     hookUrl() {
       const ready = gateway.log.all.findLast((line) => line.includes('"gateway ready"'));
-      return `${JSON.parse(ready ?? "{}").url}/app`;
+      return `${JSON.parse(ready ?? "{}").url}/github/app`;
     },
   });
 }

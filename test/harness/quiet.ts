@@ -42,7 +42,7 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
     const marks = bus.jsm.streams.info(timersStream(fn.name), { subjects_filter: "marks.>" });
     return sum([
       await left(streams.objects, consumers.router(subscriptionOf(fn, cluster))),
-      Object.keys(fn.webhooks).length === 0 ? 0 : await left(streams.webhooks, consumers.webhooks(scope)),
+      fn.webhooks.length === 0 ? 0 : await left(streams.webhooks, consumers.webhooks(scope)),
       Object.keys((await marks).state.subjects ?? {}).length,
       // Last, because the others turn into it.
       await left(workStream(fn.name), consumers.worker(scope)),

@@ -7,6 +7,7 @@ import census from "../fixtures/functions/census.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
 import giants from "../fixtures/functions/giants.ts";
 import letters from "../fixtures/functions/letters.ts";
+import mirrors from "../fixtures/functions/mirrors.ts";
 import notes from "../fixtures/functions/notes.ts";
 import onlooker from "../fixtures/functions/onlooker.ts";
 import planters from "../fixtures/functions/planters.ts";
@@ -22,6 +23,7 @@ export const testFunctions: readonly ReconcileFunction[] = [
   branches,
   census,
   letters,
+  mirrors,
   notes,
   onlooker,
   gardeners,

@@ -1,7 +1,7 @@
 /** Webhooks as GitHub sends them: signed payloads from its documentation. */
 import { createHmac, randomUUID } from "node:crypto";
 import examples from "@octokit/webhooks-examples" with { type: "json" };
-import { installationTargetExamples } from "../../bus/events/github/examples.ts";
+import { installationTargetExamples } from "../../bus/webhooks/github/examples.ts";
 import { hookSecret } from "./environment.ts";
 
 /** A payload, as unstructured as JSON. */

@@ -57,9 +57,12 @@ export async function startProcesses({
       }),
     ),
   );
-  if (github?.apps.length && functions.some(({ webhooks }) => Object.keys(webhooks).length > 0)) {
+  if (github?.apps.length && functions.some(({ webhooks }) => webhooks.length > 0)) {
     const secrets = github.apps.map(({ webhookSecret }) => webhookSecret);
-    const gateway = await startGateway(platform, "gateway-1", { secrets, env: as("gateway") });
+    const gateway = await startGateway(platform, "gateway-1", {
+      ...{ secrets, program, args },
+      env: as("gateway"),
+    });
     github.deliverTo([gateway.hookUrl()]);
   }
   return { workers, github };

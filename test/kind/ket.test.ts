@@ -57,7 +57,7 @@ describe("functions that skaffold deploys", () => {
         file: "deploy/skaffold.yaml",
         before: [
           "deploy/kubernetes/base/namespace.yaml",
-          ...platformSecrets({ webhooks: { app: "secret" } }),
+          ...platformSecrets({ webhooks: { "github.app": "secret" } }),
         ],
       },
     });

@@ -75,7 +75,7 @@ async function secrets(): Promise<Manifest[]> {
     apiVersion: "v1",
     kind: "Secret",
     metadata: { name: "denrei-webhook-secrets", namespace: "denrei" },
-    stringData: { app: "it is a secret to everybody" },
+    stringData: { "github.app": "it is a secret to everybody" },
   };
   return [...(JSON.parse(stdout).items as Manifest[]), webhooks];
 }

@@ -45,7 +45,7 @@ export async function openWebhookBenchEnvironment(
   try {
     const secrets = join(platform.directory, "webhooks");
     await mkdir(secrets);
-    await writeFile(join(secrets, "app"), `${hookSecret}\n`);
+    await writeFile(join(secrets, "github.app"), `${hookSecret}\n`);
     bus = await connectBus({ url: platform.natsUrl, name: "denrei-bench" });
     load = await openLoad(signal);
     return { platform, bus, load, secrets, signal, fail, stop };

@@ -41,7 +41,7 @@ export function gateway(
         readyLine: /"msg":"gateway ready"/,
         onLine(line) {
           if (line.includes('"msg":"gateway ready"'))
-            url = `${(JSON.parse(line) as { url: string }).url}/app`;
+            url = `${(JSON.parse(line) as { url: string }).url}/github/app`;
         },
       });
       return {

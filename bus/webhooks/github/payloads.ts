@@ -52,7 +52,7 @@ const installation = z.object({
 const repositories = z.array(z.object({ id: z.number(), full_name: z.string().optional() }));
 
 /**
- * The schema of each supported event. Unknown fields are dropped, not rejected. Fields that GitHub's OpenAPI description allows
+ * The schemas of events that functions need not select fields of. Unknown fields are dropped, not rejected. Fields that GitHub's OpenAPI description allows
  * to be null or absent may be so here, except the owners of repositories, which address events.
  */
 export const webhookPayloads = {
@@ -185,15 +185,11 @@ export const webhookPayloads = {
   }),
 };
 
-/** Supported GitHub events, by the name in the header `X-GitHub-Event`. */
+/** Events with a schema, by the name in the header `X-GitHub-Event`. */
 export type WebhookEventName = keyof typeof webhookPayloads;
 
 /** The reduced payload of an event. */
 export type WebhookPayload<E extends WebhookEventName> = z.output<(typeof webhookPayloads)[E]>;
 
-/** Names of the supported events. */
+/** Names of the events with a schema. */
 export const webhookEventNames = Object.keys(webhookPayloads) as readonly WebhookEventName[];
-
-/** Whether the text names a supported event. */
-export const isWebhookEventName = (text: string): text is WebhookEventName =>
-  Object.hasOwn(webhookPayloads, text);

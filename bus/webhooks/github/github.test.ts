@@ -1,13 +1,17 @@
 import { expect, test } from "vitest";
-import { githubEvent } from "./adapter.ts";
+import { z } from "zod";
+import { adaptWebhook } from "../adapter.ts";
 import { installationTargetExamples } from "./examples.ts";
-import { isWebhookEventName, type WebhookEventName } from "./payloads.ts";
+import { github } from "./github.ts";
+import { githubEventNames } from "./names.ts";
+import type { WebhookEventName } from "./payloads.ts";
 import {
   convert,
   delivery,
   type Example,
   exampleOf,
   examplesOf,
+  githubEvent,
   now,
   pathsIn,
   published,
@@ -238,10 +242,30 @@ test("github - continues the caller's trace; without one, each event starts its 
   expect(convert("push", payload).event.traceparent).not.toBe(convert("push", payload).event.traceparent);
 });
 
-test("github - unsupported events have no name here", () => {
-  const names = published.map(({ name }) => name);
-  const taken = new Set<string>(events);
-  for (const name of names) expect([name, isWebhookEventName(name)]).toEqual([name, taken.has(name)]);
-  expect(new Set(names).size).toBeGreaterThan(50);
-  for (const name of ["", "toString", "__proto__", "Push"]) expect(isWebhookEventName(name)).toBe(false);
+test("github - converts every example of the events without a schema, with an address and no more fields", () => {
+  const others = published.filter(({ name }) => name !== "ping" && !events.includes(name as never));
+  for (const { name, examples } of others) {
+    for (const payload of examples) {
+      const webhook = { provider: github, hook: "app", event: name, delivery, payload, now };
+      const adapted = adaptWebhook({ ...webhook, schemas: [z.object({ action: z.string().optional() })] });
+      expect(adapted.event.validate()).toBe(true);
+      expect(readBack(adapted.event)).toEqual(adapted.event);
+      const { action, repository } = payload;
+      expect(adapted.event.data).toEqual(action === undefined ? {} : { action });
+      expect(adapted.event.type).toBe(["com.github", name, ...(action ? [action] : [])].join("."));
+      if (repository?.owner?.login)
+        expect([adapted.owner, adapted.repository]).toEqual(
+          [repository.owner.login, repository.name].map((text) => text.toLowerCase()),
+        );
+    }
+  }
+  expect(others.length).toBeGreaterThan(100);
+});
+
+test("github - every published event has a name, and each name is there once", () => {
+  const names = new Set(published.map(({ name }) => name).filter((name) => name !== "ping"));
+  expect(names.size).toBeGreaterThan(50);
+  expect([...names].filter((name) => !githubEventNames.includes(name as never))).toEqual([]);
+  expect(events.filter((name) => !githubEventNames.includes(name))).toEqual([]);
+  expect(new Set(githubEventNames).size).toBe(githubEventNames.length);
 });

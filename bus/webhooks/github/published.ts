@@ -1,9 +1,10 @@
 /** For tests: GitHub's published webhook examples, and their conversion by the adapter. */
 import { createRequire } from "node:module";
-import { fromMessage, toMessage } from "../binding.ts";
-import { githubEvent } from "./adapter.ts";
+import { fromMessage, toMessage } from "../../events/binding.ts";
+import { adaptWebhook, type WebhookDelivery } from "../adapter.ts";
 import { installationTargetExamples } from "./examples.ts";
-import type { WebhookEventName } from "./payloads.ts";
+import { github } from "./github.ts";
+import { type WebhookEventName, webhookPayloads } from "./payloads.ts";
 
 /** Fields of GitHub's own examples that tests read; each event has some of them. */
 export interface Example {
@@ -44,6 +45,12 @@ export const exampleOf = (event: WebhookEventName): Example =>
 
 export const delivery = "72d3162e-cc78-11e3-81ab-4c9367dc0958";
 export const now = new Date("2026-01-02T03:04:05.678Z");
+/** Converts a webhook with the built-in schema of its event. */
+export const githubEvent = (
+  webhook: Pick<WebhookDelivery, "delivery" | "payload" | "now" | "traceparent"> & {
+    readonly event: WebhookEventName;
+  },
+) => adaptWebhook({ provider: github, hook: "app", schemas: [webhookPayloads[webhook.event]], ...webhook });
 export const convert = (event: WebhookEventName, payload: unknown) =>
   githubEvent({ event, delivery, payload, now });
 export const readBack = (event: ReturnType<typeof convert>["event"]) => {

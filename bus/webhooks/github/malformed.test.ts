@@ -1,8 +1,17 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { githubEvent, MalformedPayloadError } from "./adapter.ts";
+import { MalformedPayloadError } from "../malformed.ts";
 import { type WebhookEventName, webhookEventNames } from "./payloads.ts";
-import { convert, exampleOf, examplesOf, now, type Path, pathsIn, readBack } from "./published.ts";
+import {
+  convert,
+  exampleOf,
+  examplesOf,
+  githubEvent,
+  now,
+  type Path,
+  pathsIn,
+  readBack,
+} from "./published.ts";
 
 const messageOf = (event: WebhookEventName, payload: unknown): string => {
   try {

@@ -1,16 +1,18 @@
 /** Errors about malformed payloads. They name fields and types; values may be secret and must not be logged. */
 import type { z } from "zod";
-import type { WebhookEventName } from "./payloads.ts";
+import type { WebhookProvider } from "./provider.ts";
 
 /** The delivery is not a payload of its event. The message names fields and types, never a value. */
 export class MalformedPayloadError extends Error {
   override readonly name = "MalformedPayloadError";
 
-  constructor(event: WebhookEventName, problems: readonly string[]) {
-    super(
-      `the payload does not fit the webhook ${event}: ${problems.join("; ")}. Compare the delivery under ` +
-        `Advanced, Recent Deliveries in the settings of the GitHub App.`,
-    );
+  constructor(
+    event: string,
+    problems: readonly string[],
+    { deliveriesAt }: Pick<WebhookProvider, "deliveriesAt">,
+  ) {
+    const advice = deliveriesAt === undefined ? "" : ` Compare the delivery ${deliveriesAt}.`;
+    super(`the payload does not fit the webhook ${event}: ${problems.join("; ")}.${advice}`);
   }
 }
 
