@@ -31,8 +31,9 @@ const environmentHelp = `
 If KUBECONFIG and NATS_URL are set, Denrei uses that cluster and that bus.
 Otherwise it starts etcd, kube-apiserver, kube-controller-manager, and
 nats-server on free ports. The first run downloads them, or builds them if the
-download fails. The words of the song are random; set DENREI_ZUNDOKO_WORDS to
-choose them, for example DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
+download fails. The words of the song are random, and the demo draws at most 20.
+Set DENREI_ZUNDOKO_WORDS to choose them, for example
+DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
 
 program
   .command("demo")
