@@ -7,7 +7,15 @@ import {
   readSettings,
 } from "../../bus/config/config.ts";
 import { usageExitCode } from "../environment/errors.ts";
-import { namespaceName, namespaceNames, nodeCount, portNumber, someOf, workerCount } from "./arguments.ts";
+import {
+  namespaceName,
+  namespaceNames,
+  nodeCount,
+  oneOf,
+  portNumber,
+  someOf,
+  workerCount,
+} from "./arguments.ts";
 import { simulated } from "./dev/simulated.ts";
 import { report } from "./explain.ts";
 import { withSettings } from "./flags.ts";
@@ -27,6 +35,8 @@ const program = new Command("denrei")
   .exitOverride()
   .addHelpText("after", "\nExit codes: 0 success, 1 failure, 2 invalid command line or setting, 130 Ctrl-C.");
 
+const demoNames = ["song", "github", "paas", "pipecd", "dashboard"];
+
 const environmentHelp = `
 If KUBECONFIG and NATS_URL are set, Denrei uses that cluster and that bus.
 Otherwise it starts etcd, kube-apiserver, kube-controller-manager, and
@@ -43,7 +53,8 @@ program
       "[name]",
       "song: a Hikawa sings until Kiyoshi; github: tokens of a GitHub App in a Secret, and a webhook; paas: previews of pull requests; pipecd: PipeCD from creation to deletion; dashboard: everything in a browser",
     )
-      .choices(["song", "github", "paas", "pipecd", "dashboard"])
+      .choices(demoNames)
+      .argParser(oneOf(demoNames))
       .default("song"),
   )
   .option("--workers <count>", "Number of workers (default: 3; github: 2)", workerCount)
