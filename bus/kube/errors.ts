@@ -1,11 +1,18 @@
 /** Errors of calls to the Kubernetes API. */
 
+/** One of the problems that a `metav1.Status` lists. */
+export interface StatusCause {
+  /** Path of the invalid field. */
+  readonly field?: string;
+  readonly message?: string;
+}
+
 /** `metav1.Status`, reduced to the fields in use. */
 export interface StatusBody {
   readonly message?: string;
   readonly reason?: string;
   readonly code?: number;
-  readonly details?: { readonly retryAfterSeconds?: number };
+  readonly details?: { readonly retryAfterSeconds?: number; readonly causes?: readonly StatusCause[] };
 }
 
 /** The API server answered with an error. `status` is the HTTP code, `reason` the machine-readable cause. */
@@ -15,6 +22,8 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Request and answer, without advice. */
   readonly answer: string;
+  /** The invalid fields, if the server lists them. */
+  readonly causes: readonly StatusCause[];
   /** The server's requested wait before the next attempt, in milliseconds. */
   readonly retryAfterMillis: number | undefined;
 
@@ -26,6 +35,7 @@ export class ApiError extends Error {
     this.answer = answer;
     this.status = status;
     this.reason = body.reason ?? "";
+    this.causes = body.details?.causes ?? [];
     this.retryAfterMillis =
       retryAfterMillis ??
       (body.details?.retryAfterSeconds ? body.details.retryAfterSeconds * 1000 : undefined);

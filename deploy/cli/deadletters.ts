@@ -4,11 +4,12 @@ import { aligned } from "../../bus/kube/table.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { type AddressedDeadLetter, type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
-import { keyText, parseKeyText, streams, workStream } from "../../bus/subjects.ts";
+import { keyText, streams, workStream } from "../../bus/subjects.ts";
 import { AbsentError, UsageError } from "../environment/errors.ts";
 import { age } from "./age.ts";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
-import { functionName, functionNames } from "./named.ts";
+import { functionName, functionNames, functionsNamed } from "./named.ts";
+import { type NamedObject, objectKey } from "./objectkey.ts";
 import { say } from "./output.ts";
 
 const messageWidth = 80;
@@ -54,10 +55,11 @@ export async function show(
   settings: BusSettings,
   options: { json?: boolean },
 ): Promise<void> {
-  functionName(fn);
-  const letter = await withBus(settings, async (bus) =>
-    (await deadLettersOf(bus, fn, settings))?.get(parseKeyText(object)),
-  );
+  const named = await namedObject(fn, object, settings, "show");
+  const letter = await withBus(settings, async (bus) => {
+    const key = await objectKey(bus, named);
+    return (await deadLettersOf(bus, fn, settings))?.get(key);
+  });
   if (letter === undefined) throw missing(fn, object);
   if (options.json) return say(JSON.stringify(letter, null, 2));
   const { stack, message, cause, ...rest } = letter;
@@ -65,6 +67,22 @@ export async function show(
   say(aligned(Object.entries(lines).map(([name, value]) => [`${name}:`, String(value)])));
   // An error's stack usually starts with its message.
   say(`\n${stack?.includes(message) ? stack : [message, stack].filter(Boolean).join("\n")}`);
+}
+
+/** An object of the function's kind. Throws a `UsageError` for an unknown function. */
+async function namedObject(
+  fn: string,
+  text: string,
+  { cluster }: BusSettings,
+  command: "show" | "replay",
+): Promise<NamedObject> {
+  const [loaded] = await functionsNamed([functionName(fn)]);
+  if (loaded === undefined) throw new Error(`the function ${fn} did not load`);
+  const { kind, scope } = loaded.for;
+  return {
+    ...{ text, cluster, kind: { kind, scope }, functions: [fn] },
+    command: `denrei deadletters ${command} ${fn}`,
+  };
 }
 
 /** The cause of a reconcile in words. */
@@ -92,10 +110,14 @@ export async function replay(
       object === undefined ? "specify an object or --all" : "specify either an object or --all, not both",
     );
   }
+  const named = object === undefined ? undefined : await namedObject(fn, object, settings, "replay");
   await withBus(settings, async (bus) => {
+    const wanted = named && keyText(await objectKey(bus, named));
     const stored = await deadLettersOf(bus, fn, settings);
     const all = (await stored?.list()) ?? [];
-    const selected = all.map(({ key }) => key).filter((key) => options.all || keyText(key) === object);
+    const selected = all
+      .map(({ key }) => key)
+      .filter((key) => wanted === undefined || keyText(key) === wanted);
     if (object !== undefined && selected.length === 0) throw missing(fn, object);
     if (stored === undefined || selected.length === 0) return say("No dead letters.");
     if (!(await hasStream(bus, workStream(fn)))) {

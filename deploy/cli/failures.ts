@@ -1,6 +1,7 @@
 /** Errors that are printed without a stack. */
 
 import { KubeconfigError } from "../../bus/kube/connection.ts";
+import { CrdRejectedError } from "../../bus/kube/crdrejection.ts";
 import { ApiError, ApiUnreachableError, CredentialsError } from "../../bus/kube/errors.ts";
 import { CrdDowngradeError } from "../../bus/kube/install.ts";
 import { BusUnreachableError } from "../../bus/nats/connect.ts";
@@ -21,6 +22,7 @@ export const expectedErrors = [
   ChecksumMismatchError,
   ChildStartError,
   CrdDowngradeError,
+  CrdRejectedError,
   CredentialsError,
   KubeconfigError,
   AddressError,

@@ -6,6 +6,7 @@ import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { optedInNamespaces } from "../../../bus/bridge/optedin.ts";
 import { processSettings, readSettings } from "../../../bus/config/config.ts";
 import { type KubeClient, metadataOnly } from "../../../bus/kube/client.ts";
+import { type ApiError, isForbidden } from "../../../bus/kube/errors.ts";
 import { CrdDowngradeError, installCrds } from "../../../bus/kube/install.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
@@ -15,7 +16,7 @@ import { ensureWebhooks, functionConsumers } from "../../../bus/topology.ts";
 import { digestOf } from "../../../bus/values/digest.ts";
 import { bridgeNeeds, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { startWorker } from "../../../bus/worker/worker.ts";
-import { UsageError } from "../../environment/errors.ts";
+import { AbsentError, UsageError } from "../../environment/errors.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { report } from "../explain.ts";
 import { functionsNamed } from "../named.ts";
@@ -24,6 +25,10 @@ import { crdDigestVariable, type Declared, lostFieldsVariable, requestAllSignal 
 const lostFieldsAdvice =
   "others may use it, so denrei dev removes nothing from CRDs of an existing cluster. Restore it in the code. If it is no longer used, " +
   "apply the CRDs yourself and save again: npx denrei crds | kubectl apply --server-side --force-conflicts -f -";
+
+const forbiddenAdvice =
+  "denrei dev installs the CRDs of its functions, and this user may not. Use a user of the kubeconfig who may, or unset KUBECONFIG and " +
+  "NATS_URL for a local platform.";
 
 /** Time limit for the API server to serve new CRDs. */
 const installMillis = 30_000;
@@ -120,6 +125,8 @@ async function installKinds({ client }: ProcessContext): Promise<void> {
       lostFields: process.env[lostFieldsVariable] === "drop" ? "drop" : "refuse",
     });
   } catch (error) {
+    // The replica exits instead of retrying: a new start follows each save.
+    if (isForbidden(error)) throw new AbsentError(`${(error as ApiError).answer}. ${forbiddenAdvice}`);
     if (!(error instanceof CrdDowngradeError)) throw error;
     throw new CrdDowngradeError(error.crd, error.lost, lostFieldsAdvice, { cause: error });
   }
