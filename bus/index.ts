@@ -2,6 +2,8 @@
  * `denrei`: the library for functions. It exports everything that docs/functions.md imports from below `bus/`, and what else an
  * author needs: Kubernetes' own kinds, the errors of its API server, and the types of arguments.
  */
+import "./nodeversion.ts";
+
 export { z } from "zod";
 export type { WebhookEventName, WebhookPayload } from "./events/github/payloads.ts";
 export { isMarkedBy } from "./kube/clusterchild.ts";

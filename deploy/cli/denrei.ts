@@ -1,4 +1,5 @@
 /** Entry point. */
+import "../../bus/nodeversion.ts";
 import { enableCompileCache } from "node:module";
 import { watchOutput } from "./output.ts";
 

@@ -28,7 +28,7 @@ test("the commands of its guide work, processes are restarted, and Ctrl-C stops 
   const running = up(here, 2);
   const { url, alice, bob } = await guided(running);
   expect(Number(new URL(url).port)).toBeGreaterThan(usualPort);
-  await printed(running, /^hikawa-sample: Kiyoshi! after 6 words \(worker-\d: \d.*\)$/);
+  await printed(running, /^hikawa-sample: Kiyoshi! after 6 words \(worker-\d \d.*\)$/);
   // The song adds one line, so that the guide stays on the screen.
   const last = running.lines.all.slice(-3);
   expect(last).toEqual([

@@ -28,6 +28,6 @@ test("summarizes a song in one line, with the words of each replica", () => {
   const words = ["worker-10", "worker-2", "worker-2", "worker-10", "worker-2"].map(word);
   const kiyoshi = { ...word("worker-2"), say: "Kiyoshi!" };
   expect(summary({ uid: "uid", name: "song", words, kiyoshi })).toBe(
-    "song: Kiyoshi! after 5 words (worker-2: 3, worker-10: 2)",
+    "song: Kiyoshi! after 5 words (worker-2 3, worker-10 2)",
   );
 });

@@ -79,12 +79,12 @@ export async function summarizeSongs(
   }
 }
 
-/** How a song ended: `hikawa-sample: Kiyoshi! after 6 words (worker-1: 4, worker-2: 2)`. */
+/** How a song ended: `hikawa-sample: Kiyoshi! after 6 words (worker-1 4, worker-2 2)`. */
 export function summary({ name, words, kiyoshi }: CompleteSong): string {
   const counts = new Map<string, number>();
   for (const { replica } of words) counts.set(replica, (counts.get(replica) ?? 0) + 1);
   const shares = [...counts].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
-  const by = shares.map(([replica, number]) => `${replica}: ${number}`).join(", ");
+  const by = shares.map(([replica, number]) => `${replica} ${number}`).join(", ");
   return `${name}: ${kiyoshi.say} after ${words.length} words (${by})`;
 }
 
