@@ -1,4 +1,4 @@
-/** An older Node is told at once which Node is needed, by everything that a user can import or run. */
+/** Everything that a user can import or run names the needed version on an older Node. */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   mkdirSync,
