@@ -39,6 +39,15 @@ test("lists every problem, and keeps the lines of a message together", () => {
   ]);
 });
 
+test("leaves out the fields of a CEL rule", () => {
+  const rule = '{"Rule":"self.nope \\u003e 1","Message":"x","Reason":null}';
+  const message = `Invalid value: ${rule}: compilation failed: undefined field 'nope'`;
+  const field = `${schema}.properties[spec].x-kubernetes-validations[0].rule`;
+  expect(messageFor([{ field, message }])).toMatch(
+    /\n {2}spec, x-kubernetes-validations\[0\]\.rule: compilation failed: undefined field 'nope'$/,
+  );
+});
+
 test("quotes the answer if it names no field", () => {
   expect(messageFor()).toContain("\n  PATCH /x was answered 422 Invalid: it is invalid");
 });

@@ -17,11 +17,15 @@ export class CrdRejectedError extends Error {
   }
 }
 
+/** The API server quotes all fields of a CEL rule before the problem, which quotes the rule itself. */
+const ruleAsJson = /^Invalid value: \{"Rule":.*?\}: /;
+
 /** `spec.words, maxLength: Invalid value: …`: the field of the kind, the keyword of its schema, and the problem. */
 function problemOf({ field = "", message = "" }: StatusCause): string {
   const [, path] = /openAPIV3Schema\.?(.*)$/s.exec(field) ?? [];
   const place = path === undefined ? field : placeOf(path);
-  return [place, message.replaceAll("\n", "\n    ")].filter(Boolean).join(": ");
+  const text = message.replace(ruleAsJson, "").replaceAll("\n", "\n    ");
+  return [place, text].filter(Boolean).join(": ");
 }
 
 const step = /^(?:properties\[([^\]]+)\]|(items)|(additionalProperties))\.?/;

@@ -125,7 +125,10 @@ function settingsIn(text: string) {
 }
 
 function applicationsIn(text: string, file: string): Stored<Application>[] {
-  const documents = parseAllDocuments(text).map((document) => parse(String(document)) as unknown);
+  const parsed = [...parseAllDocuments(text)];
+  const [problem] = parsed.flatMap(({ errors }) => errors);
+  if (problem !== undefined) throw new UsageError(`${file} is not valid YAML: ${problem.message.trim()}`);
+  const documents = parsed.map((document) => parse(String(document)) as unknown);
   const found = documents.filter(
     (document): document is Application => (document as Application | null)?.kind === Application.kind,
   );
