@@ -36,6 +36,7 @@ test("prints a whole song of few random words, and leaves nothing behind", async
     new RegExp(`^hikawa-sample-zundoko-${String(count).padStart(3, "0")} +Doko +\\d+s$`),
   );
   expect(table(stdout, "kiyoshis")[1]).toMatch(/^hikawa-sample-kiyoshi +Kiyoshi! +\d+s$/);
+  expect(stdout).toMatch(/\nnpm start \(denrei up\) keeps .*\n\nStopping everything\.\n$/);
   expect(here.runs()).toEqual([]);
   expect(here.processes()).toEqual([]);
 });

@@ -25,7 +25,9 @@ export function songDemo(options: DemoOptions): Demo {
         await grantRoles(client, environment.dashboard.users, client.connection.namespace);
       if (mode === "demo") {
         say(`\nHikawa sings on ${count(workers, "replica")}:\n`);
-        return printSong(environment, signal);
+        await printSong(environment, signal);
+        if (!signal.aborted) say("\nnpm start (denrei up) keeps such a platform running, with a dashboard.");
+        return;
       }
       await summarizeSongs(environment, {
         signal,
