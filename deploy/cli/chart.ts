@@ -1,7 +1,7 @@
 /** `denrei chart`: prints the built-in chart, the objects that a chart renders, and the roles for the kinds that a site lists. */
 import { readFile } from "node:fs/promises";
 import { text as textOfStream } from "node:stream/consumers";
-import { parse, parseAllDocuments } from "yaml";
+import { parseAllDocuments } from "yaml";
 import type { Settings } from "../../bus/config/config.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { ConfigMap, checkObject, InvalidObjectError } from "../../bus/kube/kind.ts";
@@ -124,11 +124,21 @@ function settingsIn(text: string) {
   }
 }
 
+function documentsIn(text: string, file: string): unknown[] {
+  try {
+    return [...parseAllDocuments(text)].map((document) => {
+      const [error] = document.errors;
+      if (error !== undefined) throw error;
+      // An unknown alias is an error only here.
+      return document.toJS() as unknown;
+    });
+  } catch (error) {
+    throw new UsageError(`${file} is not valid YAML: ${(error as Error).message.trim()}`);
+  }
+}
+
 function applicationsIn(text: string, file: string): Stored<Application>[] {
-  const parsed = [...parseAllDocuments(text)];
-  const [problem] = parsed.flatMap(({ errors }) => errors);
-  if (problem !== undefined) throw new UsageError(`${file} is not valid YAML: ${problem.message.trim()}`);
-  const documents = parsed.map((document) => parse(String(document)) as unknown);
+  const documents = documentsIn(text, file);
   const found = documents.filter(
     (document): document is Application => (document as Application | null)?.kind === Application.kind,
   );
