@@ -2,6 +2,8 @@
  * `denrei`: the library for functions. It exports everything that docs/functions.md imports, and what else an author needs:
  * Kubernetes' own kinds, the errors of its API server, and the types of arguments.
  */
+import "./nodeversion.ts";
+
 export { ConfigError } from "./config/config.ts";
 export * from "./entrypoints/kinds.ts";
 export {

@@ -2,6 +2,7 @@
  * Loads the modules of all processes and the functions of the project, to fill Node's compile cache (NODE_COMPILE_CACHE) when an
  * image is built. Processes then start without compiling, and without loading the TypeScript transformer.
  */
+import "../nodeversion.ts";
 import { openProject } from "../project/project.ts";
 
 await Promise.all([import("./bridge.ts"), import("./gateway.ts"), import("./worker.ts")]);

@@ -1,5 +1,6 @@
 /** Errors of the library that are printed without a stack: their message tells the user what to do. */
 
+import { CrdRejectedError } from "../kube/crdrejection.ts";
 import { ApiError, ApiUnreachableError, CredentialsError } from "../kube/errors.ts";
 import { CrdDowngradeError } from "../kube/install.ts";
 import { KubeconfigError } from "../kube/kubeconfig.ts";
@@ -14,6 +15,7 @@ export const expectedErrors = [
   BusPermissionError,
   BusUnreachableError,
   CrdDowngradeError,
+  CrdRejectedError,
   CredentialsError,
   KubeconfigError,
   AddressError,

@@ -1,4 +1,6 @@
 /** Entry point. */
+import "../nodeversion.ts";
+import "../../bus/nodeversion.ts";
 import { enableCompileCache } from "node:module";
 import { watchOutput } from "./output.ts";
 

@@ -1,9 +1,12 @@
 /** `denrei/bus`: the bus itself, for tools: connections, topology, permissions, and the state of requests. */
+import "../nodeversion.ts";
+
 export type { ObjectOfKind, SearchTarget } from "../activity/history.ts";
 export { askInFlight } from "../activity/inflight.ts";
 export { activitySchema } from "../activity/record.ts";
-export { CursorError, type TimelineEvent, timeline } from "../activity/timeline.ts";
+export { CursorError, type Timeline, type TimelineEvent, timeline } from "../activity/timeline.ts";
 export { optedInNamespaces } from "../bridge/optedin.ts";
+export { namespacesWith } from "../inspect/namespaces.ts";
 export { byUrgency, type ListedRequest, listRequests, type RequestState } from "../inspect/requests.ts";
 export { functionStatus, kindStatuses } from "../inspect/status.ts";
 export { type Bus, type BusAddress, BusUnreachableError, busAddress, connectBus } from "../nats/connect.ts";

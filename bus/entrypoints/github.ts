@@ -1,4 +1,6 @@
 /** `denrei/github`: clients of GitHub's API, for functions. */
+import "../nodeversion.ts";
+
 export { allowedApiUrl, allowedUrlsIn, allowedUrlsVariable } from "../github/allowed.ts";
 export { accountAnswer, type HookDelivery, type InstallationToken } from "../github/answers.ts";
 export { type GitHubAppClient, githubApp } from "../github/app.ts";

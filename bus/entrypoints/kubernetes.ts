@@ -1,4 +1,6 @@
 /** `denrei/kubernetes`: clients of the API server, for tools. Functions use `ctx` instead. */
+import "../nodeversion.ts";
+
 export { type KubeClient, kubeClient, metadataOnly, type ObjectName, resourcePath } from "../kube/client.ts";
 export { openConnection } from "../kube/connection.ts";
 export {

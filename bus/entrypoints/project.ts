@@ -1,2 +1,4 @@
 /** `denrei/project`: the configuration of a project. It loads nothing else, because every process reads it. */
+import "../nodeversion.ts";
+
 export { type Component, defineConfig, type FunctionModules, type ProjectConfig } from "../project/config.ts";

@@ -1,4 +1,6 @@
 /** `denrei/runtime`: the processes of the platform and their settings. */
+import "../nodeversion.ts";
+
 export { startBridge } from "../bridge/bridge.ts";
 export {
   AbsentError,

@@ -2,4 +2,5 @@
 export { canonicalJson } from "../values/canonicaljson.ts";
 export { minutes } from "../values/durations.ts";
 export { matchesGlob } from "../values/glob.ts";
+export { didYouMean } from "../values/nearest.ts";
 export { ownValue } from "../values/ownvalue.ts";

@@ -1,12 +1,19 @@
 /** Errors of calls to the Kubernetes API. */
 import { checkUser } from "./denial.ts";
 
+/** One of the problems that a `metav1.Status` lists. */
+export interface StatusCause {
+  /** Path of the invalid field. */
+  readonly field?: string;
+  readonly message?: string;
+}
+
 /** `metav1.Status`, reduced to the fields in use. */
 export interface StatusBody {
   readonly message?: string;
   readonly reason?: string;
   readonly code?: number;
-  readonly details?: { readonly retryAfterSeconds?: number };
+  readonly details?: { readonly retryAfterSeconds?: number; readonly causes?: readonly StatusCause[] };
 }
 
 /** What a client knows about an error in addition to its answer. */
@@ -24,6 +31,8 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Request and answer, without advice. */
   readonly answer: string;
+  /** The invalid fields, if the server lists them. */
+  readonly causes: readonly StatusCause[];
   /** The server's requested wait before the next attempt, in milliseconds. */
   readonly retryAfterMillis: number | undefined;
   /** Whether the user lacks a permission. A 403 of admission has other causes. */
@@ -39,6 +48,7 @@ export class ApiError extends Error {
     this.isDenied = isDenied;
     this.status = status;
     this.reason = body.reason ?? "";
+    this.causes = body.details?.causes ?? [];
     this.retryAfterMillis =
       retryAfterMillis ??
       (body.details?.retryAfterSeconds ? body.details.retryAfterSeconds * 1000 : undefined);

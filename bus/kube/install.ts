@@ -1,13 +1,14 @@
 /** Installs CRDs: applies them, and waits until the API server serves them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KubeClient, resourcePath } from "./client.ts";
+import { CrdRejectedError } from "./crdrejection.ts";
 import { type CrdVersions, lostBy } from "./downgrade.ts";
-import { isNotFound } from "./errors.ts";
+import { ApiError, isInvalid, isNotFound } from "./errors.ts";
 import { externalKind } from "./kind.ts";
 import type { Condition, KubeObject, Stored } from "./object.ts";
 
 type Crd = KubeObject<
-  { group: string; names: { plural: string }; versions: { name: string; served: boolean }[] },
+  { group: string; names: { plural: string; kind: string }; versions: { name: string; served: boolean }[] },
   { conditions?: Condition[] }
 >;
 
@@ -55,8 +56,8 @@ interface InstallOptions {
 
 /**
  * Applies CRDs and waits until each is established and listed, after the end of a pending deletion. Rejects with the reason of
- * `signal`, if a deletion does not finish, or with a {@link CrdDowngradeError} if a newer version's fields would be lost and
- * `lostFields` does not allow it.
+ * `signal`, if a deletion does not finish, with a {@link CrdRejectedError} if the API server rejects a CRD, or with a
+ * {@link CrdDowngradeError} if a newer version's fields would be lost and `lostFields` does not allow it.
  */
 export async function installCrds(
   client: KubeClient,
@@ -80,10 +81,7 @@ async function assertNoDowngrade(client: KubeClient, { metadata: { name }, spec 
 
 async function install(client: KubeClient, manifest: Crd, options: InstallOptions): Promise<void> {
   if (options.lostFields !== "drop") await assertNoDowngrade(client, manifest, options.signal);
-  const applied = await client.apply(CustomResourceDefinition, manifest, {
-    ...options,
-    force: "take-ownership",
-  });
+  const applied = await apply(client, manifest, options);
   if (applied.metadata.deletionTimestamp === undefined) {
     await untilEstablished(client, applied, options.signal);
     return untilServed(client, applied, options.signal);
@@ -91,6 +89,15 @@ async function install(client: KubeClient, manifest: Crd, options: InstallOption
   // A deletion would also delete what was applied meanwhile.
   await untilGone(client, applied, options);
   return install(client, manifest, options);
+}
+
+async function apply(client: KubeClient, manifest: Crd, options: InstallOptions): Promise<Stored<Crd>> {
+  try {
+    return await client.apply(CustomResourceDefinition, manifest, { ...options, force: "take-ownership" });
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isInvalid(error)) throw error;
+    throw new CrdRejectedError({ name: manifest.metadata.name, kind: manifest.spec.names.kind }, error);
+  }
 }
 
 async function untilGone(

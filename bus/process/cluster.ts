@@ -47,5 +47,5 @@ function reason(error: unknown): string {
       "and its server one of the names in it."
     );
   }
-  return `${message || code}. Check that it is running and is the cluster you mean; --context and --kubeconfig select another.`;
+  return `${message || code}. Check that it is running and is the cluster you mean; KUBECONFIG, --kubeconfig, and --context select another.`;
 }

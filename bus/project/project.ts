@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { didYouMean } from "../values/nearest.ts";
 import { definedKinds, type ReconcileFunction } from "../worker/function.ts";
 import type { FunctionModules, ProjectConfig } from "./config.ts";
 
@@ -91,7 +92,7 @@ async function loadOne(file: string, modules: Modules, name: string): Promise<Re
     throw new ProjectError(
       modules.size === 0
         ? `unknown function "${name}": ${file} lists none`
-        : `unknown function "${name}": expected one of ${[...modules.keys()].join(", ")}, or all`,
+        : `unknown function "${name}"${didYouMean(name, [...modules.keys()])}: expected one of ${[...modules.keys()].join(", ")}, or all`,
     );
   const { default: fn } = await load();
   if (typeof fn?.reconcile !== "function")

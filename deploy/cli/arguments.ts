@@ -1,5 +1,6 @@
 /** Parsers for command-line arguments. Each throws an `InvalidArgumentError`, which commander reports. */
 import { InvalidArgumentError } from "commander";
+import { didYouMean } from "denrei/values";
 
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -46,8 +47,16 @@ export const someOf =
     const other = found.find((name) => !names.includes(name as T));
     if (other === undefined) return found as T[];
     throw new InvalidArgumentError(
-      `Expected a comma-separated list of ${names.join(", ")}; found "${other}".`,
+      `Expected a comma-separated list of ${names.join(", ")}; found "${other}"${didYouMean(other, names)}.`,
     );
+  };
+
+/** One of these names. */
+export const oneOf =
+  (names: readonly string[]) =>
+  (text: string): string => {
+    if (names.includes(text)) return text;
+    throw new InvalidArgumentError(`Expected one of ${names.join(", ")}${didYouMean(text, names)}.`);
   };
 
 /** A port to listen on. */

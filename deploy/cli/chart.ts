@@ -11,9 +11,8 @@ import { Application } from "@denrei/functions/paas/kinds";
 import { parseConfig, SiteConfigError, siteKeys, siteName } from "@denrei/functions/paas/site/config";
 import { ConfigMap, checkObject, InvalidObjectError, type Stored } from "denrei/kinds";
 import { connectCluster, isNotFound } from "denrei/kubernetes";
-import type { Settings } from "denrei/runtime";
-import { UsageError } from "denrei/runtime";
-import { parse, parseAllDocuments } from "yaml";
+import { type Settings, UsageError } from "denrei/runtime";
+import { parseAllDocuments } from "yaml";
 import { listedManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 
@@ -122,8 +121,21 @@ function settingsIn(text: string) {
   }
 }
 
+function documentsIn(text: string, file: string): unknown[] {
+  try {
+    return [...parseAllDocuments(text)].map((document) => {
+      const [error] = document.errors;
+      if (error !== undefined) throw error;
+      // An unknown alias is an error only here.
+      return document.toJS() as unknown;
+    });
+  } catch (error) {
+    throw new UsageError(`${file} is not valid YAML: ${(error as Error).message.trim()}`);
+  }
+}
+
 function applicationsIn(text: string, file: string): Stored<Application>[] {
-  const documents = parseAllDocuments(text).map((document) => parse(String(document)) as unknown);
+  const documents = documentsIn(text, file);
   const found = documents.filter(
     (document): document is Application => (document as Application | null)?.kind === Application.kind,
   );

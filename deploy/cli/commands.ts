@@ -2,18 +2,29 @@
 
 import { Argument, type Command } from "commander";
 import { dashboardSettings, readSettings, withSettings } from "denrei/runtime";
-import { namespaceName, namespaceNames, nodeCount, portNumber, someOf, workerCount } from "./arguments.ts";
+import {
+  namespaceName,
+  namespaceNames,
+  nodeCount,
+  oneOf,
+  portNumber,
+  someOf,
+  workerCount,
+} from "./arguments.ts";
 import { simulated } from "./dev/simulated.ts";
 import { addOperatorCommands } from "./operate.ts";
 
 const chartSettings = ["kubeconfig", "context"] as const;
 
+const demoNames = ["song", "github", "paas", "pipecd", "dashboard"];
+
 const environmentHelp = `
 If KUBECONFIG and NATS_URL are set, Denrei uses that cluster and that bus.
 Otherwise it starts etcd, kube-apiserver, kube-controller-manager, and
 nats-server on free ports. The first run downloads them, or builds them if the
-download fails. The words of the song are random; set DENREI_ZUNDOKO_WORDS to
-choose them, for example DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
+download fails. The words of the song are random, and the demo draws at most 20.
+Set DENREI_ZUNDOKO_WORDS to choose them, for example
+DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
 
 const ownRights = [
   "--own-rights",
@@ -43,7 +54,8 @@ function addLocalCommands(program: Command): void {
         "[name]",
         "song: a Hikawa sings until Kiyoshi; github: tokens of a GitHub App in a Secret, and a webhook; paas: previews of pull requests; pipecd: PipeCD from creation to deletion; dashboard: everything in a browser",
       )
-        .choices(["song", "github", "paas", "pipecd", "dashboard"])
+        .choices(demoNames)
+        .argParser(oneOf(demoNames))
         .default("song"),
     )
     .option("--workers <count>", "Number of workers (default: 3; github: 2)", workerCount)

@@ -5,7 +5,6 @@ import {
   type DeadLetter,
   deadLetters,
   keyText,
-  parseKeyText,
   streams,
   ticketQueue,
   workStream,
@@ -14,7 +13,8 @@ import { aligned } from "denrei/kubernetes";
 import { AbsentError, say, UsageError } from "denrei/runtime";
 import { age } from "./age.ts";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
-import { functionName, functionNames } from "./named.ts";
+import { functionName, functionNames, functionsNamed } from "./named.ts";
+import { type NamedObject, objectKey } from "./objectkey.ts";
 
 const messageWidth = 80;
 
@@ -60,10 +60,11 @@ export async function show(
   settings: BusSettings,
   options: { json?: boolean },
 ): Promise<void> {
-  await functionName(fn);
-  const letter = await withBus(settings, async (bus) =>
-    (await deadLettersOf(bus, fn, settings))?.get(parseKeyText(object)),
-  );
+  const named = await namedObject(fn, object, settings, "show");
+  const letter = await withBus(settings, async (bus) => {
+    const key = await objectKey(bus, named);
+    return (await deadLettersOf(bus, fn, settings))?.get(key);
+  });
   if (letter === undefined) throw missing(fn, object);
   if (options.json) return say(JSON.stringify(letter, null, 2));
   const { stack, message, cause, ...rest } = letter;
@@ -71,6 +72,22 @@ export async function show(
   say(aligned(Object.entries(lines).map(([name, value]) => [`${name}:`, String(value)])));
   // An error's stack usually starts with its message.
   say(`\n${stack?.includes(message) ? stack : [message, stack].filter(Boolean).join("\n")}`);
+}
+
+/** An object of the function's kind. Throws a `UsageError` for an unknown function. */
+async function namedObject(
+  fn: string,
+  text: string,
+  { cluster }: BusSettings,
+  command: "show" | "replay",
+): Promise<NamedObject> {
+  const [loaded] = await functionsNamed([await functionName(fn)]);
+  if (loaded === undefined) throw new Error(`the function ${fn} did not load`);
+  const { kind, scope } = loaded.for;
+  return {
+    ...{ text, cluster, kind: { kind, scope }, functions: [fn] },
+    command: `denrei deadletters ${command} ${fn}`,
+  };
 }
 
 /** The cause of a reconcile in words. */
@@ -98,10 +115,14 @@ export async function replay(
       object === undefined ? "specify an object or --all" : "specify either an object or --all, not both",
     );
   }
+  const named = object === undefined ? undefined : await namedObject(fn, object, settings, "replay");
   await withBus(settings, async (bus) => {
+    const wanted = named && keyText(await objectKey(bus, named));
     const stored = await deadLettersOf(bus, fn, settings);
     const all = (await stored?.list()) ?? [];
-    const selected = all.map(({ key }) => key).filter((key) => options.all || keyText(key) === object);
+    const selected = all
+      .map(({ key }) => key)
+      .filter((key) => wanted === undefined || keyText(key) === wanted);
     if (object !== undefined && selected.length === 0) throw missing(fn, object);
     if (stored === undefined || selected.length === 0) return say("No dead letters.");
     if (!(await hasStream(bus, workStream(fn)))) {

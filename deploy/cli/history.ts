@@ -1,10 +1,13 @@
 /** `denrei history` */
-import { keyText, parseKeyText, type SearchTarget, streams, type TimelineEvent, timeline } from "denrei/bus";
+import { type Bus, keyText, streams, type Timeline, type TimelineEvent, timeline } from "denrei/bus";
+import type { Kind } from "denrei/kinds";
 import { aligned } from "denrei/kubernetes";
 import { kindsOf, type ReconcileFunction, say, UsageError } from "denrei/runtime";
+import { didYouMean } from "denrei/values";
 import { type BusSettings, hasStream, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";
 import { allFunctions } from "./named.ts";
+import { type NamedObject, objectKey, whereKnown } from "./objectkey.ts";
 
 type Functions = readonly ReconcileFunction[];
 
@@ -26,34 +29,55 @@ export async function history(
   { trace, limit, json }: HistoryOptions,
 ): Promise<void> {
   const functions = await allFunctions();
-  const searched = searchedFor(functions, what, object, trace);
-  const { cluster } = settings;
-  const { events, before } = await withBus(settings, async (bus) =>
-    (await hasStream(bus, streams.deadLetters))
-      ? timeline(bus, {
-          cluster,
-          namespaces: "every",
-          searched,
-          functions: functions.map(({ name }) => name),
-          reconciledBy: functionsOf(functions, searched),
-          limit,
-          millis: searchMillis,
-        })
-      : { events: [], before: undefined },
+  const target = targetOf(functions, what, object, settings, trace);
+  const { events, before, elsewhere } = await withBus(settings, (bus) =>
+    read(bus, functions, target, settings, limit),
   );
   if (json) return say(JSON.stringify(events.map(fields), null, 2));
-  if (events.length === 0) return say("No history. Activity is kept for one day.");
+  if (events.length === 0) return say(`No history. Activity is kept for one day.${elsewhere}`);
   say(aligned([["TIME", "WHAT", "BY", "TRACE"], ...events.flatMap(rows)]));
   if (before !== undefined)
     say(`\nEarlier reconciles are not shown. Raise --limit (now ${limit}) to see them.`);
 }
 
-function searchedFor(
+/** An object or a trace, as the user names it. */
+type Target = { readonly trace: string } | (NamedObject & { readonly kind: Kind });
+
+interface FoundHistory extends Pick<Timeline, "events" | "before"> {
+  /** Where the bus knows an object of this name if there is no history; empty otherwise. */
+  readonly elsewhere: string;
+}
+
+async function read(
+  bus: Bus,
+  functions: Functions,
+  target: Target,
+  { cluster }: BusSettings,
+  limit: number,
+): Promise<FoundHistory> {
+  const isTrace = "trace" in target;
+  const searched = isTrace ? target : { object: { ...target.kind, ...(await objectKey(bus, target)) } };
+  if (!(await hasStream(bus, streams.deadLetters))) return { events: [], before: undefined, elsewhere: "" };
+  const { events, before } = await timeline(bus, {
+    cluster,
+    namespaces: "every",
+    searched,
+    functions: functions.map(({ name }) => name),
+    reconciledBy: isTrace ? [] : target.functions,
+    limit,
+    millis: searchMillis,
+  });
+  const elsewhere = events.length > 0 || isTrace ? "" : await whereKnown(bus, target);
+  return { events, before, elsewhere };
+}
+
+function targetOf(
   functions: Functions,
   what: string | undefined,
   object: string | undefined,
+  { cluster }: BusSettings,
   trace: string | undefined,
-): SearchTarget {
+): Target {
   if (trace !== undefined) {
     if (what !== undefined) throw new UsageError("specify either an object or --trace, not both");
     return { trace };
@@ -62,29 +86,28 @@ function searchedFor(
     throw new UsageError(
       `specify a kind (or function) and an object, or --trace${what === undefined ? "" : `: the object of ${what} is missing`}`,
     );
-  return { object: { ...kindNamed(functions, what), ...parseKeyText(object) } };
+  const kind = kindNamed(functions, what);
+  const reconcilers = functions.filter((fn) => fn.for.kind === kind.kind && fn.for.group === kind.group);
+  return {
+    ...{ text: object, kind, cluster, command: `denrei history ${what}` },
+    functions: reconcilers.map(({ name }) => name),
+  };
 }
 
-function kindNamed(functions: Functions, name: string): { readonly group: string; readonly kind: string } {
+function kindNamed(functions: Functions, name: string): Kind {
   const lowerCase = name.toLowerCase();
   const known = functions.flatMap(kindsOf);
   const kind =
     functions.find((fn) => fn.name === lowerCase)?.for ??
     known.find(({ kind, group }) => lowerCase === (group === "" ? kind : `${kind}.${group}`).toLowerCase()) ??
     known.find((one) => [one.kind.toLowerCase(), one.plural].includes(lowerCase));
-  if (kind === undefined)
-    throw new UsageError(
-      `unknown kind or function "${name}". Kinds: ${[...new Set(known.map((one) => one.kind))].sort().join(", ")}`,
-    );
-  return { group: kind.group, kind: kind.kind };
+  if (kind !== undefined) return kind;
+  const kinds = [...new Set(known.map((one) => one.kind))].sort();
+  const names = [...kinds, ...known.map(({ plural }) => plural), ...functions.map((fn) => fn.name)];
+  throw new UsageError(
+    `unknown kind or function "${name}"${didYouMean(name, names)}. Kinds: ${kinds.join(", ")}`,
+  );
 }
-
-const functionsOf = (functions: Functions, searched: SearchTarget): string[] =>
-  "object" in searched
-    ? functions
-        .filter((fn) => fn.for.kind === searched.object.kind && fn.for.group === searched.object.group)
-        .map(({ name }) => name)
-    : [];
 
 const time = (at: number): string => new Date(at).toISOString();
 

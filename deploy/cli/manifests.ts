@@ -30,7 +30,7 @@ export async function rbac(
   const selected = names.length === 0 ? ["all", ...infrastructure] : names;
   const workers = await functionsNamed(
     selected.filter((name) => !infrastructure.includes(name)),
-    ", bridge, gateway, or all",
+    [...infrastructure, "all"],
   );
   const { namespace } = options;
   const bridge = selected.includes("bridge") ? await allFunctions() : [];

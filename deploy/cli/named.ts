@@ -1,16 +1,27 @@
-/** Finding functions by name. */
 /** Functions of the project, by name. */
 import type { ReconcileFunction } from "denrei";
 import { openProject, UsageError } from "denrei/runtime";
+import { didYouMean } from "denrei/values";
 
 /** Names of all functions of the project. */
 export const functionNames = async (): Promise<readonly string[]> => (await openProject()).functionNames;
 
-/** Returns the name. Throws a {@link UsageError} if no function has it; `others` names what else the user may enter. */
-export async function functionName(name: string, others = ""): Promise<string> {
+/** Returns the name. Throws a {@link UsageError} if no function has it; `others` are further words that the user may enter. */
+export async function functionName(name: string, others: readonly string[] = []): Promise<string> {
   const names = await functionNames();
   if (names.includes(name)) return name;
-  throw new UsageError(`unknown function "${name}": expected one of ${names.join(", ")}${others}`);
+  const words = others.map((word, at) => (at === others.length - 1 ? `or ${word}` : word));
+  throw new UsageError(
+    `unknown function "${name}"${didYouMean(name, [...names, ...others])}: expected one of ${[...names, ...words].join(", ")}`,
+  );
+}
+
+/** Checks names, of which `all` stands for every function. Throws a {@link UsageError} for an unknown one. */
+export async function checkFunctionNames(
+  names: readonly string[],
+  others: readonly string[] = ["all"],
+): Promise<void> {
+  for (const name of names) if (!others.includes(name)) await functionName(name, others);
 }
 
 /** Loads all functions of the project. */
@@ -19,8 +30,8 @@ export const allFunctions = async (): Promise<readonly ReconcileFunction[]> => (
 /** Loads only the named functions; `all` selects every function. Throws a {@link UsageError} for an unknown name. */
 export async function functionsNamed(
   selected: readonly string[],
-  others = ", or all",
+  others: readonly string[] = ["all"],
 ): Promise<ReconcileFunction[]> {
-  for (const name of selected) if (name !== "all") await functionName(name, others);
+  await checkFunctionNames(selected, others);
   return (await openProject()).load(selected);
 }

@@ -8,6 +8,9 @@ export const wordsVariable = "DENREI_ZUNDOKO_WORDS";
 /** The word for a number. */
 export type WordSource = (number: number) => Word;
 
+/** A word by chance. `random` returns numbers from 0 to below 1. */
+export const randomWord = (random = Math.random): Word => (random() < 0.5 ? "Zun" : "Doko");
+
 const listSchema = z
   .string()
   .transform((text) => text.split(",").map((word) => word.trim()))
@@ -16,7 +19,7 @@ const listSchema = z
 /** Reads the variable. Throws a {@link ConfigError} when it contains anything but Zun and Doko. */
 export function wordSource(env: Readonly<Record<string, string | undefined>>): WordSource {
   const text = env[wordsVariable];
-  if (text === undefined || text === "") return () => (Math.random() < 0.5 ? "Zun" : "Doko");
+  if (text === undefined || text === "") return () => randomWord();
   const list = listSchema.safeParse(text);
   if (!list.success) {
     throw new ConfigError(

@@ -92,6 +92,37 @@ test("history shows changes, reconciles, and writes by kind, function, and trace
   expect(text).toContain(`Earlier reconciles are not shown. Raise --limit (now ${limit}) to see them.`);
 });
 
+test("history says where an object is if its namespace is missing or wrong", async () => {
+  const is = "song is in the namespace default: denrei history hikawa default/song\n";
+  expect(await ask("history", "hikawa", "song")).toMatchObject({
+    ...{ code: 2, stdout: "" },
+    stderr: `denrei: the namespace of the Hikawa song is missing. ${is}`,
+  });
+  expect(await output("history", "hikawa", "other/song")).toBe(
+    `No history. Activity is kept for one day. ${is}`,
+  );
+  for (const [args, problem] of [
+    [
+      ["hikawa", "unknown"],
+      "the namespace of the Hikawa unknown is missing. Expected denrei history hikawa <namespace>/unknown",
+    ],
+    [
+      ["zundoko", "song-zundoko-001"],
+      "the namespace of the Zundoko song-zundoko-001 is missing. Expected denrei history zundoko <namespace>/song-zundoko-001",
+    ],
+    [
+      ["clustergithubapp", "default/app"],
+      "a ClusterGitHubApp has no namespace: denrei history clustergithubapp app",
+    ],
+    [["hikawa", "default/"], '"default/" is not the name of an object: expected namespace/name'],
+    [["hikawa", "a/b/c"], '"a/b/c" is not the name of an object: expected namespace/name'],
+    [["hikwa", "default/song"], 'unknown kind or function "hikwa" (did you mean Hikawa?). Kinds: '],
+  ] as const) {
+    const { code, stderr } = await ask("history", ...args);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`denrei: ${problem}`) });
+  }
+});
+
 test("working lists workers; history reports missing arguments", async () => {
   await expect.poll(() => output("working"), pollOptions).toBe("1 worker, 0 in flight.\n");
   expect(await json("working")).toEqual([

@@ -107,6 +107,11 @@ describe("chart", () => {
   test("reports a file without an Application, and an invalid Application", async () => {
     const none = await runHere(["chart", "render", file("none.yaml", "kind: Pod")]);
     expect(none.stderr).toMatch(/^denrei: \S+none\.yaml has no Application\n/);
+    for (const text of ["kind: [", "kind: *Application"]) {
+      const broken = await runHere(["chart", "render", file("broken.yaml", text)]);
+      expect(broken.code).toBe(2);
+      expect(broken.stderr).toMatch(/^denrei: \S+broken\.yaml is not valid YAML: /);
+    }
     const wrong = file(
       "wrong.yaml",
       "kind: Application\nmetadata: { name: web }\nspec: { domains: [UPPER] }",

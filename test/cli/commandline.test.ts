@@ -141,7 +141,11 @@ const mistakes: readonly {
   })),
   {
     args: "demo piano",
-    says: "denrei: command-argument value 'piano' is invalid for argument 'name'. Allowed choices are song, github, paas, pipecd, dashboard.",
+    says: "denrei: command-argument value 'piano' is invalid for argument 'name'. Expected one of song, github, paas, pipecd, dashboard.",
+  },
+  {
+    args: "demo dashbord",
+    says: "denrei: command-argument value 'dashbord' is invalid for argument 'name'. Expected one of song, github, paas, pipecd, dashboard (did you mean dashboard?).",
   },
   {
     args: "rbac --namespace Big_Letters",
@@ -154,6 +158,22 @@ const mistakes: readonly {
   {
     args: "worker hikawa unknown",
     says: `denrei: unknown function "unknown": expected one of ${names}, or all`,
+  },
+  ...["worker", "dev", "dev pipecd-mongo"].map((command) => ({
+    args: `${command} hikwa`,
+    says: `denrei: unknown function "hikwa" (did you mean hikawa?): expected one of ${names}, or all`,
+  })),
+  {
+    args: "rbac gatewy",
+    says: `denrei: unknown function "gatewy" (did you mean gateway?): expected one of ${names}, bridge, gateway, or all`,
+  },
+  ...["requests hikwa", "deadletters show hikwa default/x", "deadletters replay hikwa --all"].map((args) => ({
+    args,
+    says: `denrei: unknown function "hikwa" (did you mean hikawa?): expected one of ${names}`,
+  })),
+  {
+    args: "dev hikawa --simulate gihub",
+    says: "denrei: option '--simulate <services>' argument 'gihub' is invalid. Expected a comma-separated list of github, kpack, pipecd; found \"gihub\" (did you mean github?).",
   },
   {
     args: "rbac unknown",

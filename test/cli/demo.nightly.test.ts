@@ -1,5 +1,6 @@
 /** `denrei demo` on two local platforms at once, and with an output that closes. */
 import { expect, test } from "vitest";
+import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { run, start, testFolder } from "./program.ts";
 import { said, song, words } from "./song.ts";
@@ -22,8 +23,8 @@ test("two instances do not affect each other, and leave nothing behind", async (
 
 test("ends when the output is closed: denrei demo | head", async () => {
   const here = testFolder();
-  const demo = start(["demo", "--workers", "1"], { env: here.env });
-  // A random song lasts half a minute.
+  const endless = { [wordsVariable]: "Doko" };
+  const demo = start(["demo", "--workers", "1"], { env: { ...here.env, ...endless } });
   await demo.lines.until((line) => line.includes("hikawa-sample-zundoko-002"));
   demo.process.stdout?.destroy();
   const { code, signal, stderr } = await demo.ended;

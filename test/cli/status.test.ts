@@ -137,6 +137,11 @@ test("lists, shows, and replays a dead letter", async () => {
   expect(shown).toContain("Create the Hikawa again under a name that is");
   expect(await json("deadletters", "show", "hikawa", object)).toEqual(letter.letter);
 
+  for (const command of ["show", "replay"])
+    expect(await ask("deadletters", command, "hikawa", longName)).toMatchObject({
+      ...{ code: 2, stdout: "" },
+      stderr: `denrei: the namespace of the Hikawa ${longName} is missing. ${longName} is in the namespace default: denrei deadletters ${command} hikawa ${object}\n`,
+    });
   expect(await ask("deadletters", "replay", "hikawa", "default/x")).toMatchObject({ code: 1, stdout: "" });
   expect(await output("deadletters", "replay", "hikawa", object)).toBe(
     `hikawa will reconcile ${object} again.\n`,

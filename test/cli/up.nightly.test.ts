@@ -18,11 +18,11 @@ test("Ctrl-C right after the start leaves nothing behind", async () => {
 test("kill -9 leaves nothing behind, and does not affect a second instance", async () => {
   const here = testFolder();
   const first = up(here);
-  await printed(first, "hikawa-sample-zundoko-001");
+  await printed(first, "The Hikawa hikawa-sample sings on 1 replica.");
   first.process.kill("SIGKILL");
   await first.ended;
   const second = up(here);
-  await printed(second, "hikawa-sample-kiyoshi");
+  await printed(second, "hikawa-sample: Kiyoshi!");
   // Only the folder of the second instance remains.
   await expect.poll(here.runs, polling).toHaveLength(1);
   expect(here.processes().filter((line) => line.includes("denrei.js worker"))).toHaveLength(1);
@@ -34,7 +34,7 @@ test("kill -9 leaves nothing behind, and does not affect a second instance", asy
 test("a second Ctrl-C does not wait for a process that hangs", async () => {
   const here = testFolder();
   const running = up(here);
-  await printed(running, "hikawa-sample-zundoko-001");
+  await printed(running, "The Hikawa hikawa-sample sings on 1 replica.");
   process.kill(pidOf(here, "denrei.js worker"), "SIGSTOP");
   // Signals right after the first one count as the same request, because npm forwards what the terminal has already sent.
   const interrupts = setInterval(() => running.process.kill("SIGINT"), 50);
@@ -47,7 +47,7 @@ test("a second Ctrl-C does not wait for a process that hangs", async () => {
 test("--no-dashboard starts neither a dashboard nor a login", async () => {
   const here = testFolder();
   const running = up(here, 1, ["--no-dashboard"]);
-  await printed(running, "Hikawa sings on 1 replica:");
+  await printed(running, "The Hikawa hikawa-sample sings on 1 replica.");
   expect(running.lines.all.filter((line) => /dashboard/i.test(line))).toEqual([]);
   const started = here.processes();
   expect(started.filter((line) => /denrei\.js dashboard|simulators\/login/.test(line))).toEqual([]);

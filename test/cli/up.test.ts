@@ -28,7 +28,14 @@ test("the commands of its guide work, processes are restarted, and Ctrl-C stops 
   const running = up(here, 2);
   const { url, alice, bob } = await guided(running);
   expect(Number(new URL(url).port)).toBeGreaterThan(usualPort);
-  await printed(running, "hikawa-sample-kiyoshi");
+  await printed(running, /^hikawa-sample: Kiyoshi! after 6 words \(worker-\d \d.*\)$/);
+  // The song adds one line, so that the guide stays on the screen.
+  const last = running.lines.all.slice(-3);
+  expect(last).toEqual([
+    expect.stringMatching(/^Logs are in .* Ctrl-C stops everything\.$/),
+    "",
+    expect.stringMatching(/^hikawa-sample: /),
+  ]);
   const guide = running.lines.all.filter((line) => line.startsWith("    ")).map((line) => line.trim());
   const [exported = "", objects, status = "", again, kill = ""] = guide;
   expect(objects).toBe("kubectl get hikawas,zundokos,kiyoshis");
@@ -64,7 +71,8 @@ test("the commands of its guide work, processes are restarted, and Ctrl-C stops 
   const connection = await openConnection(loadKubeconfig({ path: KUBECONFIG }));
   await kubeClient(connection).create(Hikawa, hikawa("another", 0), { fieldManager: "test" });
   await connection.close();
-  await printed(running, "another-kiyoshi");
+  await printed(running, "another sings.");
+  await printed(running, /^another: Kiyoshi! after 6 words/);
   // Sessions survive: they are on the bus, and the keys are in a file.
   await expect
     .poll(async () => (await session.ask("/api/session")).json(), { timeout: 30_000, interval: 100 })

@@ -7,6 +7,26 @@ import { firstMark, put, specFields, untilMarked } from "./stones.ts";
 
 const pebble = "stones/pebble.ts";
 
+test("prints once why the API server rejects a CRD, keeps the old code, and runs the repaired code", async () => {
+  const here = testFolder();
+  const mine = project(here);
+  mine.save(pebble, source());
+  const { printed, running } = await startDev(mine, []);
+  const rule = '{ rule: "self.nope > 1", message: "never" }';
+  const rejected = `bad: z.string().meta({ "x-kubernetes-validations": [${rule}] }).optional(),`;
+  mine.save(pebble, source({ mark: "2", spec: rejected }));
+  await printed("The new code does not start. Code 1 keeps running.");
+  await printed(
+    "denrei: the API server rejects the CRD pebbles.test.denrei.dev. Change the schema of Pebble in defineKind:",
+  );
+  await printed("spec.bad, x-kubernetes-validations[0].rule: compilation failed: ");
+  mine.save(pebble, source({ mark: "3" }));
+  await printed("Code 2 runs");
+  expect(running.lines.all.filter((line) => line.includes("rejects the CRD"))).toHaveLength(1);
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+});
+
 test("updates the CRD for a renamed field, a removed field, and a field of code that did not start", async () => {
   const here = testFolder();
   const mine = project(here);

@@ -1,3 +1,7 @@
+/**
+ * `@denrei/test`: end-to-end tests of functions on real parts, like KET for controllers in Go. A case is a folder with given objects and
+ * expectations. `match.ts` defines the expectations; docs/functions.md shows how to write cases.
+ */
 export { RolesRefusedError } from "denrei/runtime";
 export { CaseError } from "./cases.ts";
 export { UnservedKindError } from "./discovery.ts";

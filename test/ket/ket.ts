@@ -17,6 +17,7 @@ import type { Ket, KetOptions, KindCluster } from "./options.ts";
 import { startProcesses } from "./processes.ts";
 import { prepareRights } from "./rights.ts";
 import { onInterruption } from "./signals.ts";
+import { disposingOnError } from "./starting.ts";
 import { openWait } from "./waiting.ts";
 
 /** The default cluster name of processes. */
@@ -31,13 +32,14 @@ const defaultDeadline = 60_000;
  * afterAll(() => ket.stop());
  * test("a greeting is written", () => ket.apply("greeting"));
  */
-export async function startKet(options: KetOptions = {}): Promise<Ket> {
+export const startKet = (options: KetOptions = {}): Promise<Ket> =>
+  disposingOnError((starting) => start(options, starting));
+
+async function start(options: KetOptions, starting: AsyncDisposableStack): Promise<Ket> {
   const functions = await loadFunctions(options.functions ?? []);
   const crds = await crdsOf(options.crds, functions);
   const { deadlineMillis = defaultDeadline } = options;
   const namespace = options.namespace ?? `ket-${randomBytes(4).toString("hex")}`;
-  // Closed in reverse order.
-  await using starting = new AsyncDisposableStack();
   const subscriptions = subscriptionsOf(functions, cluster);
   const environment = await openKetEnvironment({ options, functions, subscriptions, crds });
   starting.defer(environment.stop);

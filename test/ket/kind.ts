@@ -21,6 +21,7 @@ import { dismiss, type Kept, keep, nodesOf } from "./keeper.ts";
 import { type KindPlan, planOf } from "./kindoptions.ts";
 import type { KindCluster } from "./options.ts";
 import { deploy, deployedBus, deployedLog, runLabel } from "./skaffold.ts";
+import { disposingOnError } from "./starting.ts";
 
 const run = promisify(execFile);
 
@@ -36,12 +37,17 @@ export class KindUnavailableError extends Error {
  * Creates the cluster, and starts a bus next to it or deploys with skaffold. Throws a `KetOptionError`, {@link KindUnavailableError}, or
  * `DeployError`.
  */
-export async function kindEnvironment(options: KetEnvironmentOptions): Promise<KetEnvironment> {
+export const kindEnvironment = (options: KetEnvironmentOptions): Promise<KetEnvironment> =>
+  disposingOnError((starting) => start(options, starting));
+
+async function start(
+  options: KetEnvironmentOptions,
+  starting: AsyncDisposableStack,
+): Promise<KetEnvironment> {
   const plan = await planOf(options.options);
   await expectDocker();
   // Before the cluster, which takes minutes.
   const programs = await obtainPrograms(plan);
-  await using starting = new AsyncDisposableStack();
   const beside = plan.skaffold
     ? undefined
     : await startLocalNats({ roles: busRoles(options.subscriptions, "default") });

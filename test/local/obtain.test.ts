@@ -213,6 +213,15 @@ describe.runIf(hasReleases)("a release that is unavailable", () => {
   });
 });
 
+test("names a cache folder that cannot be written, and the variable for another one", async () => {
+  env.DENREI_CACHE_DIR = "/dev/null";
+  const error = await obtainNats().catch((error: unknown) => error as Error);
+  expect(error).toBeInstanceOf(BinaryUnavailableError);
+  expect((error as Error).message).toMatch(
+    /^nats-server is not on this machine, and the cache folder \/dev\/null\S+ cannot be written \(ENOTDIR.*set DENREI_CACHE_DIR to another folder\.$/,
+  );
+});
+
 describe("go build", () => {
   test("builds the pinned package in its own module, and reports the elapsed time", async () => {
     putGo();

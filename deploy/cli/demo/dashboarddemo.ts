@@ -100,7 +100,7 @@ async function show(
   const { github, signal } = running;
   if (dashboard === undefined) throw new Error("the dashboard was not started");
   display.done();
-  say(["", ...guideToDashboard(dashboard, namespace), "", ...instructions(github), ""].join("\n"));
+  say(`\nCreating examples for the dashboard at ${dashboard.url}:\n`);
   await inNamespace(environment, namespace, async () => {
     await grantRoles(client, dashboard.users, namespace);
     const steps = { environment, namespace, ...running };
@@ -110,14 +110,16 @@ async function show(
     await createExamples(steps, print);
     await checkDashboard(steps, dashboard, healthyName, print);
     await checkConnection(steps, dashboard, print);
+    // Last, so that it stays on the screen.
+    say(["", ...instructions(github), "", ...guideToDashboard(dashboard, namespace)].join("\n"));
     if (onShown) await onShown({ dashboard, namespace, github, signal });
     else if (process.stdout.isTTY) await untilStopped(environment, signal);
   });
 }
 
 /** Waits for Ctrl-C, or for the end of a simulator. */
-async function untilStopped({ dashboard, directory }: DemoEnvironment, signal: AbortSignal): Promise<void> {
-  say(`\nThe dashboard stays at ${dashboard?.url} until Ctrl-C. Logs are in ${directory}/logs.`);
+async function untilStopped({ directory }: DemoEnvironment, signal: AbortSignal): Promise<void> {
+  say(`Logs are in ${directory}/logs. Ctrl-C stops everything.`);
   if (!signal.aborted) await once(signal, "abort");
   throw signal.reason;
 }

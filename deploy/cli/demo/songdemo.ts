@@ -5,23 +5,38 @@ import { grantRoles } from "../../environment/grants.ts";
 import { count } from "../../environment/progress.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
 import { guide } from "./guide.ts";
-import { printSong } from "./songsteps.ts";
+import { shortSongVariables } from "./shortsong.ts";
+import { printSong, summarizeSongs } from "./songsteps.ts";
 
 export function songDemo(options: DemoOptions): Demo {
   const { mode, workers = 3 } = options;
   const { dashboard, notice } = planDashboard(options);
   return {
-    parts: { workers, functions: ["all"], gateways: 0, dashboard },
+    parts: {
+      workers,
+      functions: ["all"],
+      gateways: 0,
+      dashboard,
+      ...(mode === "demo" && { before: async () => shortSongVariables() }),
+    },
     async run(environment, _display, signal) {
       const { client, origin } = environment;
       if (environment.dashboard && origin === "local")
         await grantRoles(client, environment.dashboard.users, client.connection.namespace);
-      if (mode === "up") {
-        say(guide(environment));
-        if (notice !== undefined) say(notice);
+      if (mode === "demo") {
+        say(`\nHikawa sings on ${count(workers, "replica")}:\n`);
+        await printSong(environment, signal);
+        if (!signal.aborted) say("\nnpm start (denrei up) keeps such a platform running, with a dashboard.");
+        return;
       }
-      say(`\nHikawa sings on ${count(workers, "replica")}:\n`);
-      await printSong(environment, { mode, signal });
+      await summarizeSongs(environment, {
+        signal,
+        onSample(name) {
+          say(`\nThe Hikawa ${name} sings on ${count(workers, "replica")}.`);
+          if (notice !== undefined) say(notice);
+          say(`${guide(environment)}\n`);
+        },
+      });
     },
   };
 }

@@ -1,18 +1,15 @@
-/** The song of the sample Hikawa: its words with the replicas that said them, and its objects at the end. */
+/** The song of the sample Hikawa: for the demo, its words and objects; for `denrei up`, a line for it and for each further song. */
 import { readFile } from "node:fs/promises";
 import { Hikawa, Kiyoshi, Zundoko } from "@denrei/functions/zundoko/kinds";
-import { saidByAnnotation } from "@denrei/functions/zundoko/names";
-import { controllerOf, type Kind, type KubeObject, type Stored } from "denrei/kinds";
+import type { Kind, Stored } from "denrei/kinds";
 import { isAlreadyExists, isConflict, isNotFound, type KubeClient, kubectlTable } from "denrei/kubernetes";
 import { AbsentError, say } from "denrei/runtime";
 import { parse } from "yaml";
 import type { DemoEnvironment } from "./environment.ts";
-import { follow } from "./follow.ts";
+import { type CompleteSong, followSongs, type SaidWord } from "./songs.ts";
 
 /** The sample Hikawa. */
 export const sampleFile = new URL(import.meta.resolve("@denrei/functions/zundoko/sample.yaml"));
-
-type Saying = KubeObject<{ say: string }>;
 
 /** Number of rows to show of a long table: the first and the last ones. */
 const firstRows = 3;
@@ -20,138 +17,91 @@ const lastRows = 6;
 /** Time limit for the deletion of the sample. Milliseconds. */
 const removeMillis = 2000;
 
-/** How to print it. */
-export interface SongOptions {
-  readonly mode: "demo" | "up";
-  readonly signal: AbortSignal;
-}
-
-/**
- * Creates the sample, and prints its words and then its objects. Resolves afterwards (`demo`), or when `signal` aborts (`up`, which
- * prints other songs too). In an existing cluster, deletes the sample at the end.
- */
-export async function printSong(environment: DemoEnvironment, options: SongOptions): Promise<void> {
-  const { client, origin } = environment;
-  const { mode, signal } = options;
-  const song = new SongPrinter(environment, options);
-  const watches = await song.follow();
-  const watchesEnded = Promise.all(watches.map(({ ended }) => ended));
+/** Creates the sample, prints its words and then its objects. In an existing cluster, deletes the sample at the end. */
+export async function printSong(environment: DemoEnvironment, signal: AbortSignal): Promise<void> {
+  const { client, origin, replicas } = environment;
+  const format = columns(replicas.map((replica) => replica.name));
+  const outcome = Promise.withResolvers<"complete" | "deleted">();
+  // Words may arrive before the response to the creation.
+  const created = Promise.withResolvers<string>();
+  const ifOurs = (uid: string, handle: () => void) =>
+    void created.promise.then((ours) => uid === ours && handle());
+  const { ended } = await followSongs(client, signal, {
+    onWord: (word) => ifOurs(word.song, () => say(format(word))),
+    onEnd: ({ uid, kiyoshi }) =>
+      ifOurs(uid, () => {
+        say(format(kiyoshi));
+        outcome.resolve("complete");
+      }),
+    onDelete: (uid) => ifOurs(uid, () => outcome.resolve("deleted")),
+    onWatch: watchReporter(environment),
+  });
   const sample = await createSample(environment);
-  const { name } = sample.metadata;
-  song.setName(name);
+  const { uid, name } = sample.metadata;
+  created.resolve(uid);
   try {
-    const outcome = await Promise.race([song.ended, watchesEnded]);
+    const found = await Promise.race([outcome.promise, ended]);
     if (signal.aborted) return;
-    if (outcome === "complete") await showObjects(client, client.connection.namespace, name);
-    else if (mode === "demo") throw new AbsentError(`the Hikawa ${name} was deleted before its song ended`);
-    if (mode === "up") {
-      say("");
-      await watchesEnded;
-    }
+    if (found === "deleted") throw new AbsentError(`the Hikawa ${name} was deleted before its song ended`);
+    await showObjects(client, client.connection.namespace, name);
   } finally {
     if (origin === "existing") await removeSample(client, sample);
   }
 }
 
-/** Prints new words, and detects the end of the sample's song. */
-class SongPrinter {
-  readonly #environment: DemoEnvironment;
-  readonly #options: SongOptions;
-  readonly #format: (object: Stored<Saying>) => string;
-  readonly #ended = Promise.withResolvers<"complete" | "deleted">();
-  /** Name of the sample. Its first words may arrive before the response to its creation. */
-  #name: string | undefined;
-  /** Changes that arrived before the name. */
-  readonly #early: (() => void)[] = [];
-  #words = 0;
-  #wordsAtEnd = Number.POSITIVE_INFINITY;
-  /** Each kind has its own watch, so Kiyoshi and the status may arrive before the last words. */
-  #kiyoshi: Stored<Saying> | undefined;
-  #failedWatches = 0;
-
-  constructor(environment: DemoEnvironment, options: SongOptions) {
-    this.#environment = environment;
-    this.#options = options;
-    this.#format = columns(environment.replicas.map((replica) => replica.name));
-  }
-
-  /** Resolves when the song of the sample is complete, or its Hikawa was deleted. */
-  get ended(): Promise<"complete" | "deleted"> {
-    return this.#ended.promise;
-  }
-
-  setName(name: string): void {
-    this.#name = name;
-    for (const handle of this.#early.splice(0)) handle();
-  }
-
-  /** Starts the watches. */
-  follow(): Promise<{ ended: Promise<void> }[]> {
-    const { client } = this.#environment;
-    const { signal } = this.#options;
-    const { namespace } = client.connection;
-    const onError = (error: Error | undefined) => this.#watchFailed(error);
-    const common = { client, namespace, signal, onError };
-    return Promise.all([
-      ...[Zundoko, Kiyoshi].map((kind) =>
-        follow({
-          ...common,
-          kind: kind as Kind<Saying>,
-          each: (type, object) => this.#whenNamed(() => this.#onWord(type, object)),
-        }),
-      ),
-      follow({
-        ...common,
-        kind: Hikawa,
-        each: (type, object) => this.#whenNamed(() => this.#onHikawa(type, object)),
-      }),
-    ]);
-  }
-
-  #whenNamed(handle: () => void): void {
-    if (this.#name === undefined) this.#early.push(handle);
-    else handle();
-  }
-
-  #onWord(type: string, object: Stored<Saying>): void {
-    const isOurs = controllerOf(object)?.name === this.#name;
-    if (type !== "ADDED" || (this.#options.mode === "demo" && !isOurs)) return;
-    if (isOurs && object.kind === "Kiyoshi") this.#kiyoshi = object;
-    else say(this.#format(object));
-    if (isOurs && object.kind === "Zundoko") this.#words++;
-    this.#endIfComplete();
-  }
-
-  #onHikawa(type: string, { metadata, status }: Stored<Hikawa>): void {
-    if (metadata.name !== this.#name) return;
-    if (type === "DELETED") this.#ended.resolve("deleted");
-    else if (status?.kiyoshied) this.#wordsAtEnd = status.numZundokosSaid ?? 0;
-    this.#endIfComplete();
-  }
-
-  #endIfComplete(): void {
-    if (this.#kiyoshi === undefined || this.#words < this.#wordsAtEnd) return;
-    say(this.#format(this.#kiyoshi));
-    this.#kiyoshi = undefined;
-    this.#ended.resolve("complete");
-  }
-
-  #watchFailed(error: Error | undefined): void {
-    // The environment reports restarts of its own API server.
-    if (this.#environment.origin === "local") return;
-    const before = this.#failedWatches;
-    this.#failedWatches += error === undefined ? -1 : 1;
-    if (error !== undefined && before === 0) say(`Watches failed, retrying: ${error.message}`);
-    if (this.#failedWatches === 0) say("Watches work again.");
+/**
+ * Creates the sample, calls `onSample` with its name, and prints one line when a song begins and one when it ends, so that the guide
+ * stays on the screen. Resolves when `signal` aborts. In an existing cluster, deletes the sample at the end.
+ */
+export async function summarizeSongs(
+  environment: DemoEnvironment,
+  { signal, onSample }: { readonly signal: AbortSignal; readonly onSample: (name: string) => void },
+): Promise<void> {
+  const { client, origin } = environment;
+  const created = Promise.withResolvers<string>();
+  const whenCreated = (handle: (sample: string) => void) => void created.promise.then(handle);
+  const { ended } = await followSongs(client, signal, {
+    onStart: (uid, name) => whenCreated((sample) => uid !== sample && say(`${name} sings.`)),
+    onEnd: (song) => whenCreated(() => say(summary(song))),
+    onWatch: watchReporter(environment),
+  });
+  const sample = await createSample(environment);
+  try {
+    onSample(sample.metadata.name);
+    created.resolve(sample.metadata.uid);
+    await ended;
+  } finally {
+    if (origin === "existing") await removeSample(client, sample);
   }
 }
 
-function columns(replicas: readonly string[]): (object: Stored<Saying>) => string {
+/** How a song ended: `hikawa-sample: Kiyoshi! after 6 words (worker-1 4, worker-2 2)`. */
+export function summary({ name, words, kiyoshi }: CompleteSong): string {
+  const counts = new Map<string, number>();
+  for (const { replica } of words) counts.set(replica, (counts.get(replica) ?? 0) + 1);
+  const shares = [...counts].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+  const by = shares.map(([replica, number]) => `${replica} ${number}`).join(", ");
+  return `${name}: ${kiyoshi.say} after ${words.length} words (${by})`;
+}
+
+/** Reports when all watches fail, and when they work again. */
+function watchReporter({ origin }: DemoEnvironment): (error: Error | undefined) => void {
+  let failed = 0;
+  return (error) => {
+    // The environment reports restarts of its own API server.
+    if (origin === "local") return;
+    const before = failed;
+    failed += error === undefined ? -1 : 1;
+    if (error !== undefined && before === 0) say(`Watches failed, retrying: ${error.message}`);
+    if (failed === 0) say("Watches work again.");
+  };
+}
+
+function columns(replicas: readonly string[]): (word: SaidWord) => string {
   let width = Math.max(...replicas.map((name) => name.length));
-  return ({ metadata, spec }) => {
-    const by = metadata.annotations?.[saidByAnnotation] ?? "?";
-    width = Math.max(width, by.length);
-    return `  ${spec.say.padEnd("Kiyoshi!".length)}   ${by.padEnd(width)}   ${metadata.name}`;
+  return ({ say, replica, name }) => {
+    width = Math.max(width, replica.length);
+    return `  ${say.padEnd("Kiyoshi!".length)}   ${replica.padEnd(width)}   ${name}`;
   };
 }
 

@@ -37,6 +37,13 @@ export interface DevOptions {
 const unwatchedAdvice =
   "Fix this and restart denrei dev. ENOSPC means too few inotify watches (sysctl fs.inotify.max_user_watches).";
 
+/** Throws a `UsageError` for an unknown function, before anything starts. */
+async function checkNames(names: readonly string[]): Promise<void> {
+  // If the list of functions does not load, the workers report why, and a save fixes it.
+  const named = await import("../named.ts").catch(() => undefined);
+  await named?.checkFunctionNames(names);
+}
+
 /** Runs functions, all of them if none is named, until Ctrl-C. */
 export async function dev(functions: readonly string[], options: DevOptions): Promise<void> {
   const { workers = 1, inspect, inspectPort, gateway, gatewayPort, simulate = [] } = options;
@@ -46,6 +53,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
     throw new UsageError(`a debugger needs a single worker, but --workers is ${workers}`);
   if (options.nodes !== undefined && existingCluster())
     throw new UsageError(`--nodes works on a local platform only. Omit it, or unset KUBECONFIG and NATS_URL`);
+  await checkNames(functions);
   checkSimulators(simulate);
   const { folder: root } = await openProject();
   const { dashboard: withDashboard = false } = options;

@@ -1,7 +1,10 @@
 /** The environment of `denrei dev`. */
 import { redacted } from "denrei";
+import { busAddress, connectBus } from "denrei/bus";
 import { connectCluster } from "denrei/kubernetes";
+import { processSettings, readSettings } from "denrei/runtime";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "../../environment/environment.ts";
+import type { ExistingCluster } from "../../environment/existing.ts";
 import { type Accounts, assertRolesAllowed, ownRights, removeRoles } from "../../environment/roles.ts";
 import { lostFieldsVariable, roleSuffixVariable } from "./protocol.ts";
 
@@ -16,6 +19,16 @@ export interface DevEnvironmentOptions
 /** The bus disconnects a client after three missed pings. */
 const debuggedPingSeconds = 24 * 3600;
 
+/** Throws what connecting throws: replicas would retry forever where the user has to fix a setting. */
+async function checkConnections({ kubeconfig, natsUrl }: ExistingCluster): Promise<void> {
+  const env = { ...process.env, KUBECONFIG: kubeconfig, NATS_URL: natsUrl };
+  const settings = readSettings(processSettings, {}, env);
+  const client = await connectCluster({ path: settings.kubeconfig, context: settings.context });
+  await client.connection.close();
+  const bus = await connectBus(busAddress(settings, "denrei-cli"));
+  await bus.nc.close();
+}
+
 /** Opens it. A local bus has no roles, because bus permissions follow from the declarations, which change while it runs. */
 export async function openDevEnvironment({
   isDebugged,
@@ -24,8 +37,10 @@ export async function openDevEnvironment({
 }: DevEnvironmentOptions): Promise<Environment> {
   const environment = await openEnvironment({
     ...options,
-    checkExisting: async ({ kubeconfig, natsUrl }) =>
-      options.say(`Using the cluster of ${kubeconfig} and the bus at ${redacted(natsUrl)}.`),
+    async checkExisting(cluster) {
+      options.say(`Using the cluster of ${cluster.kubeconfig} and the bus at ${redacted(cluster.natsUrl)}.`);
+      await checkConnections(cluster);
+    },
     local: { nodes, roles: [], ...(isDebugged && { pingSeconds: debuggedPingSeconds }) },
   });
   const { origin, natsUrl, accounts } = environment;

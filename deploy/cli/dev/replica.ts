@@ -5,8 +5,16 @@
 import { digestOf } from "denrei";
 import { ensureWebhooks, functionConsumers, newRequest, optedInNamespaces, ticketQueue } from "denrei/bus";
 import type { Kind } from "denrei/kinds";
-import { CrdDowngradeError, installCrds, type KubeClient, metadataOnly } from "denrei/kubernetes";
 import {
+  type ApiError,
+  CrdDowngradeError,
+  installCrds,
+  isForbidden,
+  type KubeClient,
+  metadataOnly,
+} from "denrei/kubernetes";
+import {
+  AbsentError,
   accountSettings,
   bridgeNeeds,
   busOptionsOf,
@@ -37,6 +45,10 @@ import {
 const lostFieldsAdvice =
   "others may use it, so denrei dev removes nothing from CRDs of an existing cluster. Restore it in the code. If it is no longer used, " +
   "apply the CRDs yourself and save again: npx denrei crds | kubectl apply --server-side --force-conflicts -f -";
+
+const forbiddenAdvice =
+  "denrei dev installs the CRDs of its functions, and this user may not. Use a user of the kubeconfig who may, or unset KUBECONFIG and " +
+  "NATS_URL for a local platform.";
 
 /** Time limit for the API server to serve new CRDs. */
 const installMillis = 30_000;
@@ -159,6 +171,8 @@ async function installKinds({ client }: ProcessContext): Promise<void> {
       lostFields: process.env[lostFieldsVariable] === "drop" ? "drop" : "refuse",
     });
   } catch (error) {
+    // The replica exits instead of retrying: a new start follows each save.
+    if (isForbidden(error)) throw new AbsentError(`${(error as ApiError).answer}. ${forbiddenAdvice}`);
     if (!(error instanceof CrdDowngradeError)) throw error;
     throw new CrdDowngradeError(error.crd, error.lost, lostFieldsAdvice, { cause: error });
   }

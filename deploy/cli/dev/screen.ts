@@ -54,6 +54,8 @@ export function createScreen({ write, colors, root }: ScreenOptions): Screen {
   const error = (err: unknown): void => {
     for (const [lines, style] of errorLines(err, root)) more(lines, style);
   };
+  /** The last problem of each replica: a retry that fails in the same way is not printed again. */
+  const problems = new Map<unknown, unknown>();
   return {
     print: (text, style = []) => line(paint(style, text)),
     more,
@@ -63,6 +65,10 @@ export function createScreen({ write, colors, root }: ScreenOptions): Screen {
       if (record.msg === debuggedWarning) return;
       const text = recordText(record, paint);
       if (text === undefined) return;
+      if (record.function === undefined) {
+        if (problems.get(record.replica) === record.msg) return;
+        problems.set(record.replica, record.msg);
+      }
       line(text.trimEnd());
       if (hasError(record)) error(record.err);
     },
@@ -83,7 +89,7 @@ function recordText(record: LogRecord, paint: Paint): string | undefined {
   if (msg === "webhook") return webhookText(record, paint);
   if (fn === undefined) {
     return level === "error" || level === "fatal" || level === "warn"
-      ? paint("yellow", `${String(record.replica)}: ${String(msg)}`)
+      ? paint("yellow", `${String(record.replica)}: ${problemText(record)}`)
       : undefined;
   }
   if (msg === "reconciled") return `${subject(record, paint)}  ${successText(record, paint)}`;
@@ -95,6 +101,10 @@ function recordText(record: LogRecord, paint: Paint): string | undefined {
   const style: Style = level === "info" ? [] : level === "warn" ? "yellow" : "red";
   return `${subject(record, paint)}  ${paint(style, String(msg))} ${paint("dim", fields.join(" "))}`;
 }
+
+/** A retry has its pause in the record, which differs each time. */
+const problemText = ({ msg, retryInMillis }: LogRecord): string =>
+  typeof retryInMillis === "number" ? `${String(msg).replace(/\.$/, "")}; retrying` : String(msg);
 
 const subject = ({ function: fn, key }: LogRecord, paint: Paint): string =>
   `${paint("cyan", String(fn))}${key === undefined ? "" : ` ${String(key)}`}`;

@@ -2,7 +2,8 @@
  * Obtains the programs of the local platform: from this machine, or else from the official release, or else by building
  * from source.
  */
-import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ExpectedError } from "denrei/runtime";
 import { identify } from "../run/identity.ts";
@@ -44,7 +45,7 @@ async function obtain(name: BinaryName, request: Request): Promise<Binary> {
 async function install(name: BinaryName, request: Request): Promise<Binary> {
   const folder = cacheFolder(name, request.env, request.chosen);
   const lock = join(folder, "lock");
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder, name);
   const onWait = (pid: number | undefined) =>
     request.onProgress({
       binary: name,
@@ -55,6 +56,19 @@ async function install(name: BinaryName, request: Request): Promise<Binary> {
     const already = await findInstalled(name, request.env, request.chosen);
     return already ?? (await fromFirstSource(name, folder, request));
   });
+}
+
+async function makeFolder(folder: string, name: BinaryName): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw new BinaryUnavailableError(
+      `${name} is not on this machine, and the cache folder ${folder} cannot be written (${(error as Error).message}). ` +
+        "Make it writable, or set DENREI_CACHE_DIR to another folder.",
+      { cause: error },
+    );
+  }
 }
 
 interface Source {

@@ -69,8 +69,8 @@ export const cli: readonly Mutation[] = [
   {
     name: "replays-every-dead-letter",
     file: "deploy/cli/deadletters.ts",
-    find: "options.all || keyText(key) === object)",
-    replace: "options.all || keyText(key) !== undefined)",
+    find: "wanted === undefined || keyText(key) === wanted",
+    replace: "wanted === undefined || keyText(key) !== undefined",
     breaks: "`denrei deadletters replay` of one object replays all dead letters of the function.",
     tests: ["test/cli/status.test.ts"],
   },

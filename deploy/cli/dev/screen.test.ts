@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { createScreen, type LogRecord } from "./screen.ts";
+
+/** The lines that records leave on the screen, without the time. */
+function shown(...records: readonly LogRecord[]): string[] {
+  const lines: string[] = [];
+  const screen = createScreen({ write: (line) => lines.push(line), colors: "off", root: "/" });
+  for (const record of records) screen.record(record);
+  return lines.map((line) => line.slice("00:00:00 ".length));
+}
+
+const failing = (replica: string, msg: string, retryInMillis?: number): LogRecord => ({
+  ...{ level: "error", replica, msg },
+  ...(retryInMillis !== undefined && { retryInMillis }),
+});
+
+test("prints a failing retry once, and says that it is retried", () => {
+  const refused = (pause: number) => failing("worker-1", "the bus is not reachable: refused.", pause);
+  expect(shown(refused(200), refused(400), refused(800))).toEqual([
+    "worker-1: the bus is not reachable: refused; retrying",
+  ]);
+});
+
+test("prints each problem of each replica", () => {
+  expect(
+    shown(
+      failing("worker-1", "a"),
+      failing("worker-2", "a"),
+      failing("worker-1", "b"),
+      failing("worker-1", "a"),
+    ),
+  ).toEqual(["worker-1: a", "worker-2: a", "worker-1: b", "worker-1: a"]);
+});
+
+test("prints a function's error each time", () => {
+  const record = { level: "error", replica: "worker-1", function: "hikawa", msg: "cannot say it" };
+  expect(shown(record, record)).toHaveLength(2);
+});
