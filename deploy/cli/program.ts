@@ -1,6 +1,7 @@
 /** The command line. Each command loads its code when it runs, so that workers start quickly. */
 import { Argument, Command, CommanderError } from "commander";
 import {
+  admissionSettings,
   busProcessSettings,
   dashboardSettings,
   processSettings,
@@ -139,6 +140,24 @@ ${tracingHelp}`,
   .action(async (flags) => {
     const settings = readSettings(gatewaySettings, flags, process.env);
     await (await import("./gateway.ts")).gateway(settings);
+  });
+
+withSettings(
+  program
+    .command("admission")
+    .description("Convert objects between the versions of their kinds, for the API server"),
+  admissionSettings,
+)
+  .addHelpText(
+    "after",
+    `
+The API server calls POST /convert over TLS. The process keeps no state, and
+needs neither the bus nor the API server.`,
+  )
+  .action(async (flags) => {
+    const settings = readSettings(admissionSettings, flags, process.env);
+    const { functions } = await import("../../functions/index.ts");
+    await (await import("./admission.ts")).admission(settings, functions);
   });
 
 withSettings(

@@ -1,7 +1,7 @@
 /** The CRDs of a run. */
 import { fileURLToPath } from "node:url";
 import type { KubeClient } from "../../bus/kube/client.ts";
-import { crdOf } from "../../bus/kube/crd.ts";
+import { type ConversionWebhook, crdOf } from "../../bus/kube/crd.ts";
 import { installCrds } from "../../bus/kube/install.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.ts";
@@ -12,15 +12,19 @@ import type { KetOptions } from "./options.ts";
 export async function crdsOf(
   given: KetOptions["crds"],
   functions: readonly ReconcileFunction[],
+  webhook: ConversionWebhook | undefined,
 ): Promise<Record<string, unknown>[]> {
-  if (given !== undefined) return (await Promise.all(given.map(read))).flat();
-  return definedKinds(functions).map(crdOf);
+  if (given !== undefined) return (await Promise.all(given.map((one) => read(one, webhook)))).flat();
+  return definedKinds(functions).map((kind) => crdOf(kind, webhook));
 }
 
-async function read(one: Kind | Manifest | string | URL): Promise<Record<string, unknown>[]> {
+async function read(
+  one: Kind | Manifest | string | URL,
+  webhook: ConversionWebhook | undefined,
+): Promise<Record<string, unknown>[]> {
   if (one instanceof URL) return readManifests(fileURLToPath(one));
   if (typeof one === "string") return readManifests(one);
-  return "plural" in one ? [crdOf(one as Kind)] : [one as Manifest];
+  return "plural" in one ? [crdOf(one as Kind, webhook)] : [one as Manifest];
 }
 
 /** Installs CRDs; resolves when each is established and served. */

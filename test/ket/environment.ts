@@ -4,7 +4,6 @@ import type { BusAddress } from "../../bus/nats/connect.ts";
 import type { FunctionSubscription } from "../../bus/topology.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { LocalNats } from "../../deploy/local/index.ts";
-import { expectOptionsOf } from "./kindoptions.ts";
 import type { KetOptions, KindCluster } from "./options.ts";
 
 /** Options of the environment. */
@@ -33,7 +32,6 @@ export interface KetEnvironment {
 /** Starts the environment. A failed start leaves nothing behind. */
 export async function openKetEnvironment(options: KetEnvironmentOptions): Promise<KetEnvironment> {
   const { cluster = "local" } = options.options;
-  expectOptionsOf(options.options);
   switch (cluster) {
     case "local":
       return (await import("./local.ts")).localEnvironment(options);

@@ -5,11 +5,13 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
 import { subscriptionsOf } from "../../bus/worker/function.ts";
+import { admissionOf, startWebhook } from "./admission.ts";
 import { openCases } from "./cases.ts";
 import { crdsOf } from "./crds.ts";
 import { openKetEnvironment } from "./environment.ts";
 import { loadFunctions } from "./functions.ts";
 import { keyState, listedKeyState } from "./keystate.ts";
+import { expectOptionsOf } from "./kindoptions.ts";
 import { openKubectl } from "./kubectl.ts";
 import type { Named } from "./manifest.ts";
 import { makeNamespace } from "./namespace.ts";
@@ -32,7 +34,9 @@ const defaultDeadline = 60_000;
  */
 export async function startKet(options: KetOptions = {}): Promise<Ket> {
   const functions = await loadFunctions(options.functions ?? []);
-  const crds = await crdsOf(options.crds, functions);
+  expectOptionsOf(options);
+  const admission = await admissionOf(options, functions);
+  const crds = await crdsOf(options.crds, functions, admission?.webhook);
   const { deadlineMillis = defaultDeadline } = options;
   const namespace = options.namespace ?? `ket-${randomBytes(4).toString("hex")}`;
   // Closed in reverse order.
@@ -40,6 +44,8 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   const subscriptions = subscriptionsOf(functions, cluster);
   const environment = await openKetEnvironment({ options, functions, subscriptions, crds });
   starting.defer(environment.stop);
+  if (admission && environment.platform)
+    starting.defer(await startWebhook(admission, environment.platform.directory));
   const client = await connectCluster({ path: environment.kubeconfigPath });
   starting.defer(() => client.connection.close());
   const address = environment.deployed?.bus ?? { url: environment.platform?.natsUrl ?? "" };

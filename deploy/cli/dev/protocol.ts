@@ -8,6 +8,12 @@ export const crdDigestVariable = "DENREI_DEV_CRDS";
 /** Variable. With the value `drop`, a worker may remove fields from CRDs, because nothing else uses the cluster. */
 export const lostFieldsVariable = "DENREI_DEV_LOST_FIELDS";
 
+/**
+ * Variable with the `ConversionWebhook` of a local platform, as JSON. A worker whose code needs it serves it, behind a
+ * relay. Undefined for an existing cluster, whose API server cannot reach it.
+ */
+export const webhookVariable = "DENREI_DEV_WEBHOOK";
+
 /** Signal for a worker after the old workers have stopped: request a reconcile of every object. */
 export const requestAllSignal = "SIGUSR2";
 

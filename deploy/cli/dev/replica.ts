@@ -2,10 +2,12 @@
  * A bridge or a worker of `denrei dev`: `node replica.ts bridge|worker <function…>`. In contrast to a worker in a cluster, this one
  * installs the CRDs of its functions and logs what its code declares.
  */
+import { type Admission, startAdmission } from "../../../bus/admission/server.ts";
 import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { optedInNamespaces } from "../../../bus/bridge/optedin.ts";
-import { processSettings, readSettings } from "../../../bus/config/config.ts";
+import { admissionSettings, processSettings, readSettings } from "../../../bus/config/config.ts";
 import { type KubeClient, metadataOnly } from "../../../bus/kube/client.ts";
+import { type ConversionWebhook, needsWebhook } from "../../../bus/kube/crd.ts";
 import { CrdDowngradeError, installCrds } from "../../../bus/kube/install.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { busOptionsOf, type ProcessContext, type Running, runProcess } from "../../../bus/process/run.ts";
@@ -19,7 +21,13 @@ import { UsageError } from "../../environment/errors.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { report } from "../explain.ts";
 import { functionsNamed } from "../named.ts";
-import { crdDigestVariable, type Declared, lostFieldsVariable, requestAllSignal } from "./protocol.ts";
+import {
+  crdDigestVariable,
+  type Declared,
+  lostFieldsVariable,
+  requestAllSignal,
+  webhookVariable,
+} from "./protocol.ts";
 
 const lostFieldsAdvice =
   "others may use it, so denrei dev removes nothing from CRDs of an existing cluster. Restore it in the code. If it is no longer used, " +
@@ -62,8 +70,12 @@ async function load(selected: readonly string[]): Promise<readonly ReconcileFunc
 }
 
 async function startDevWorker(context: ProcessContext): Promise<Running> {
-  const crds = digestOf(crdManifests(functions));
-  if (crds !== process.env[crdDigestVariable]) await installKinds(context);
+  const webhook = webhookOf(process.env[webhookVariable]);
+  const manifests = crdManifests(functions, webhook);
+  const crds = digestOf(manifests);
+  // Before the CRDs are installed: the API server may already have objects to convert.
+  const admission = webhook && (await startDevAdmission(context));
+  if (crds !== process.env[crdDigestVariable]) await installKinds(context, manifests);
   const declared: Declared = {
     functions: functions.map(({ name }) => name),
     resources: kinds
@@ -85,8 +97,28 @@ async function startDevWorker(context: ProcessContext): Promise<Running> {
       context.log.error({ err: error }, "failed to request all objects"),
     ),
   );
-  return running;
+  return {
+    notReady: () => running.notReady?.(),
+    async stop() {
+      await running.stop();
+      await admission?.stop();
+    },
+  };
 }
+
+/** The address of the webhook. Throws a {@link UsageError} if the code needs one that the API server cannot reach. */
+function webhookOf(text: string | undefined): ConversionWebhook | undefined {
+  const needing = kinds.filter(needsWebhook);
+  if (needing.length === 0) return undefined;
+  if (text !== undefined) return JSON.parse(text) as ConversionWebhook;
+  throw new UsageError(
+    `${needing.map(({ kind }) => kind).join(", ")}: the API server of an existing cluster cannot call a webhook on this machine, ` +
+      "which kinds with several versions need. Unset KUBECONFIG and NATS_URL to use a local platform",
+  );
+}
+
+const startDevAdmission = (context: ProcessContext): Promise<Admission> =>
+  startAdmission({ ...context, ...readSettings(admissionSettings, {}, process.env), kinds });
 
 /** Requests a reconcile of every object by this code. Objects that are in flight follow afterwards. */
 async function requestAll({ bus, client }: ProcessContext): Promise<void> {
@@ -112,9 +144,12 @@ async function namespacesOf(
   return reach === "opted-in" ? optedInNamespaces(client) : [undefined];
 }
 
-async function installKinds({ client }: ProcessContext): Promise<void> {
+async function installKinds(
+  { client }: ProcessContext,
+  manifests: readonly Record<string, unknown>[],
+): Promise<void> {
   try {
-    await installCrds(client, crdManifests(functions), {
+    await installCrds(client, manifests, {
       fieldManager: "denrei-cli",
       signal: AbortSignal.timeout(installMillis),
       lostFields: process.env[lostFieldsVariable] === "drop" ? "drop" : "refuse",
