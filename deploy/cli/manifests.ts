@@ -1,11 +1,18 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
+import { readFile } from "node:fs/promises";
 import { optInLabel } from "../../bus/kube/domain.ts";
 import { functions } from "../../functions/index.ts";
 import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
-import { AbsentError } from "../environment/errors.ts";
-import { certificateManifests } from "../generate/certificates.ts";
-import { crdManifests } from "../generate/crds.ts";
-import { accountManifest, gatewayName, optInManifests, roleManifests } from "../generate/rbac.ts";
+import { AbsentError, UsageError } from "../environment/errors.ts";
+import { certificateManifests, certificateSecretName } from "../generate/certificates.ts";
+import { clusterWebhook, crdManifests, needWebhook } from "../generate/crds.ts";
+import {
+  accountManifest,
+  admissionName,
+  gatewayName,
+  optInManifests,
+  roleManifests,
+} from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { functionsNamed } from "./named.ts";
 
@@ -16,8 +23,34 @@ const print = (manifests: readonly object[], { json }: { json?: boolean }): void
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 };
 
-/** Prints the CRDs of all kinds that the functions define. */
-export const crds = (options: { json?: boolean }): void => print(crdManifests(functions), options);
+/**
+ * Prints the CRDs of all kinds that the functions define. Throws a {@link UsageError} if a kind needs the webhook, and there is no
+ * certificate for it.
+ */
+export async function crds(options: {
+  json?: boolean;
+  namespace: string;
+  webhookCa?: string;
+}): Promise<void> {
+  const { namespace, webhookCa } = options;
+  if (webhookCa === undefined && needWebhook(functions)) throw new UsageError(noCaAdvice(namespace));
+  const ca = webhookCa === undefined ? undefined : await readCertificates(webhookCa);
+  print(crdManifests(functions, clusterWebhook(namespace, ca)), options);
+}
+
+const noCaAdvice = (namespace: string): string =>
+  `kinds with several versions need a webhook, whose certificate the API server has to trust: set --webhook-ca to the file with ` +
+  `the CA. To read it from the cluster: kubectl get secret ${certificateSecretName(admissionName)} --namespace ${namespace} ` +
+  `-o jsonpath='{.data.ca\\.crt}' | base64 -d`;
+
+/** Throws a {@link UsageError} for a file without certificates. */
+async function readCertificates(path: string): Promise<string> {
+  const text = await readFile(path, "utf8").catch((error: Error) => {
+    throw new UsageError(`--webhook-ca: ${error.message}`, { cause: error });
+  });
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
+  throw new UsageError(`--webhook-ca: expected certificates in PEM, found none in ${path}`);
+}
 
 /** Processes that run no functions. */
 const infrastructure = ["bridge", "gateway"];
@@ -35,7 +68,9 @@ export async function rbac(
   const { namespace } = options;
   const bridge = selected.includes("bridge") ? functions : [];
   const gateway = selected.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
-  print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway], options);
+  const webhook =
+    names.length === 0 && needWebhook(functions) ? [accountManifest(admissionName, namespace)] : [];
+  print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway, ...webhook], options);
 }
 
 /** Prints the RoleBindings that opt namespaces in. Throws an {@link AbsentError} if no function owns or watches Secrets. */
@@ -58,7 +93,8 @@ export function optIn(
 /** Prints Secrets with new certificates for the bus and its users. */
 export function certificates(options: { json?: boolean; namespace: string }): void {
   const roles = clusterRoles(functions, "default").map(({ name }) => name);
-  print(certificateManifests(roles, options.namespace), options);
+  const webhook = needWebhook(functions) ? "webhook" : "no webhook";
+  print(certificateManifests(roles, options.namespace, webhook), options);
 }
 
 /** Prints the users of the NATS servers, as a file that their configuration includes. */

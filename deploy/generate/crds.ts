@@ -1,6 +1,20 @@
 /** CRD manifests of the kinds that functions define. */
-import { type ConversionWebhook, crdOf } from "../../bus/kube/crd.ts";
+import { type ConversionWebhook, crdOf, needsWebhook } from "../../bus/kube/crd.ts";
 import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { admissionName } from "./rbac.ts";
+
+/** Whether the API server needs a webhook for kinds of these functions. */
+export const needWebhook = (functions: readonly ReconcileFunction[]): boolean =>
+  definedKinds(functions).some(needsWebhook);
+
+/** The webhook in a cluster. Without `ca`, cert-manager adds the certificate from the Certificate of the same name. */
+export const clusterWebhook = (namespace: string, ca?: string): ConversionWebhook => ({
+  address: { service: { namespace, name: admissionName } },
+  ca,
+  ...(ca === undefined && {
+    annotations: { "cert-manager.io/inject-ca-from": `${namespace}/${admissionName}` },
+  }),
+});
 
 /**
  * One CustomResourceDefinition per kind, in the order of the functions. Throws a `TypeError` where a kind has two definitions, or

@@ -1,6 +1,7 @@
 /** The Secrets that the manifests of `deploy/kubernetes` mount. */
 import { clusterRoles } from "../../deploy/authorization.ts";
 import { certificateManifests } from "../../deploy/generate/certificates.ts";
+import { needWebhook } from "../../deploy/generate/crds.ts";
 import { functions } from "../../functions/index.ts";
 import type { Manifest } from "./manifest.ts";
 
@@ -22,5 +23,12 @@ export function platformSecrets({
     metadata: { name: "denrei-webhook-secrets", namespace },
     stringData: webhooks,
   };
-  return [...(certificateManifests(roles, namespace) as unknown as Manifest[]), secrets];
+  return [
+    ...(certificateManifests(
+      roles,
+      namespace,
+      needWebhook(functions) ? "webhook" : "no webhook",
+    ) as unknown as Manifest[]),
+    secrets,
+  ];
 }
