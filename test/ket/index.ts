@@ -3,6 +3,7 @@
  * expectations. `match.ts` defines the expectations; docs/functions.md shows how to write cases.
  */
 export { CaseError } from "./cases.ts";
+export { type ConversionSample, conversionProblems } from "./conversions.ts";
 export { UnservedKindError } from "./discovery.ts";
 export { ContextRefusedError } from "./existing.ts";
 export type { Forward, ForwardTarget } from "./forward.ts";
