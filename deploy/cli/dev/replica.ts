@@ -117,8 +117,10 @@ function webhookOf(text: string | undefined): ConversionWebhook | undefined {
   );
 }
 
-const startDevAdmission = (context: ProcessContext): Promise<Admission> =>
-  startAdmission({ ...context, ...readSettings(admissionSettings, {}, process.env), kinds });
+/** Starts the webhook for the kinds of this code. */
+function startDevAdmission(context: ProcessContext): Promise<Admission> {
+  return startAdmission({ ...context, ...readSettings(admissionSettings, {}, process.env), kinds });
+}
 
 /** Requests a reconcile of every object by this code. Objects that are in flight follow afterwards. */
 async function requestAll({ bus, client }: ProcessContext): Promise<void> {
