@@ -11,7 +11,7 @@ const unit = [
   "test/cli/commandline.test.ts",
   "test/{bench,ghapp,github,githubapi,model,mutations}/**/*.test.ts",
   "test/harness/{changes,durations,start/temporary}.test.ts",
-  "test/ket/match.test.ts",
+  "test/ket/{conversions,match}.test.ts",
   "test/kpack/{decoding,loop,names,newbuild,reference}.test.ts",
   "test/paas/charts/{builtin,names,routes}.test.ts",
   "test/pipecd/**/*.test.ts",

@@ -5,7 +5,12 @@
 import "../nodeversion.ts";
 import { openProject } from "../project/project.ts";
 
-await Promise.all([import("./bridge.ts"), import("./gateway.ts"), import("./worker.ts")]);
+await Promise.all([
+  import("./admission.ts"),
+  import("./bridge.ts"),
+  import("./gateway.ts"),
+  import("./worker.ts"),
+]);
 await (await openProject()).all();
 // Last: it parses the command line, which contains only --version, and exits.
 process.argv.push("--version");

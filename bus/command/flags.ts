@@ -32,6 +32,9 @@ const descriptions: Record<SettingName, readonly [value: string, text: string]> 
     "folder",
     "One file per hook, <provider>.<hook>, with one secret per line; read again after changes",
   ],
+  admissionAddress: ["host:port", "Address that the API server calls; port 0 selects a free port"],
+  admissionCert: ["path", "Server certificate; read again after a renewal"],
+  admissionKey: ["path", "Private key of the server certificate"],
   dashboardAddress: ["host:port", "Address that serves the dashboard; port 0 selects a free port"],
   dashboardUrl: ["url", "URL for browsers (default: the address)"],
   dashboardKeys: [

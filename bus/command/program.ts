@@ -3,7 +3,7 @@
  * code when it runs, so that workers start quickly.
  */
 import { Command, CommanderError } from "commander";
-import { accountSettings, busProcessSettings, readSettings } from "../config/config.ts";
+import { accountSettings, admissionSettings, busProcessSettings, readSettings } from "../config/config.ts";
 import { usageExitCode } from "./errors.ts";
 import { report } from "./explain.ts";
 import { addInstalledCommands } from "./extensions.ts";
@@ -70,6 +70,23 @@ ${tracingHelp}`,
   .action(async (flags) => {
     const settings = readSettings(gatewaySettings, flags, process.env);
     await (await import("./gateway.ts")).gateway(settings);
+  });
+
+withSettings(
+  program
+    .command("admission")
+    .description("Convert objects between the versions of their kinds, for the API server"),
+  admissionSettings,
+)
+  .addHelpText(
+    "after",
+    `
+The API server calls POST /convert over TLS. The process keeps no state, and
+needs neither the bus nor the API server.`,
+  )
+  .action(async (flags) => {
+    const settings = readSettings(admissionSettings, flags, process.env);
+    await (await import("./admission.ts")).admission(settings);
   });
 
 /** Runs a command line, given without the program name. Returns the exit code after an error or a request for help. */

@@ -103,6 +103,15 @@ const settings = {
     env: "DENREI_WEBHOOK_SECRETS",
     schema: z.string("expected a folder with a file of secrets for each webhook").min(1),
   },
+  admissionAddress: { env: "DENREI_ADMISSION_ADDRESS", schema: address.default("127.0.0.1:8443") },
+  admissionCert: {
+    env: "DENREI_ADMISSION_CERT",
+    schema: z.string("expected a file with the certificate of the webhook (denrei certificates)").pipe(file),
+  },
+  admissionKey: {
+    env: "DENREI_ADMISSION_KEY",
+    schema: z.string("expected a file with the private key of the certificate").pipe(file),
+  },
   dashboardAddress: { env: "DENREI_DASHBOARD_ADDRESS", schema: address.default("127.0.0.1:8090") },
   dashboardUrl: { env: "DENREI_DASHBOARD_URL", schema: origin.optional() },
   dashboardKeys: {
@@ -157,9 +166,21 @@ export const processSettings = [
 /** Settings of processes that have a service account of their own in a cluster. */
 export const accountSettings = ["impersonateNamespace", ...processSettings] as const;
 
+/** Settings of a process without a cluster and a bus. */
+export const standaloneSettings = ["replica", "httpAddress", "logLevel"] as const;
+
+export type StandaloneSettings = Settings<(typeof standaloneSettings)[number]>;
 export type BusProcessSettings = Settings<(typeof busProcessSettings)[number]>;
 export type ProcessSettings = Settings<(typeof processSettings)[number]>;
 export type AccountSettings = Settings<(typeof accountSettings)[number]>;
+
+/** Settings of the webhook for conversions and admission. */
+export const admissionSettings = [
+  ...standaloneSettings,
+  "admissionAddress",
+  "admissionCert",
+  "admissionKey",
+] as const;
 
 /** Settings of the dashboard. */
 export const dashboardSettings = [

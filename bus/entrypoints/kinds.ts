@@ -2,7 +2,7 @@
 
 export { z } from "zod";
 export { type ConditionUpdate, withoutConditions } from "../kube/conditions.ts";
-export { type CelRule, cel, crdOf, listMap } from "../kube/crd.ts";
+export { type CelRule, type ConversionWebhook, cel, crdOf, listMap, needsWebhook } from "../kube/crd.ts";
 export { domain, optedInRole, optInCommands, optInLabel } from "../kube/domain.ts";
 export { age, conditions, objectName, observedGeneration, quantity, ready, time } from "../kube/fields.ts";
 export {

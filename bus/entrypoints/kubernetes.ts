@@ -3,6 +3,7 @@ import "../nodeversion.ts";
 
 export { type KubeClient, kubeClient, metadataOnly, type ObjectName, resourcePath } from "../kube/client.ts";
 export { openConnection } from "../kube/connection.ts";
+export { convertObject } from "../kube/conversion/convert.ts";
 export {
   ApiError,
   ApiUnreachableError,
@@ -17,6 +18,7 @@ export {
 } from "../kube/errors.ts";
 export { objectsWithFinalizer, removeFinalizer } from "../kube/finalizers.ts";
 export { CrdDowngradeError, installCrds } from "../kube/install.ts";
+export type { KindVersion } from "../kube/kindversions.ts";
 export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "../kube/kubeconfig.ts";
 export { amountOf } from "../kube/matchesdesired.ts";
 export { aligned, kubectlTable } from "../kube/table.ts";

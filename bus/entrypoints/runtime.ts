@@ -1,6 +1,7 @@
 /** `denrei/runtime`: the processes of the platform and their settings. */
 import "../nodeversion.ts";
 
+export { type Admission, startAdmission } from "../admission/server.ts";
 export { startBridge } from "../bridge/bridge.ts";
 export {
   AbsentError,
@@ -15,6 +16,7 @@ export { launcher } from "../command/launcher.ts";
 export { say, watchOutput, whenOutputCloses } from "../command/output.ts";
 export {
   accountSettings,
+  admissionSettings,
   type BusProcessSettings,
   busProcessSettings,
   busSettings,

@@ -1,5 +1,5 @@
 /** `denrei/values`: pure helpers that run in a browser as well. */
-export { canonicalJson } from "../values/canonicaljson.ts";
+export { canonicalJson, isSameJson } from "../values/canonicaljson.ts";
 export { minutes } from "../values/durations.ts";
 export { matchesGlob } from "../values/glob.ts";
 export { didYouMean } from "../values/nearest.ts";

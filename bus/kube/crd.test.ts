@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { cel, crdOf } from "./crd.ts";
-import { checkObject, defineKind, externalKind, UnsupportedSchemaError } from "./kind.ts";
+import { checkObject, defineKind, externalKind } from "./kind.ts";
+import { UnsupportedSchemaError } from "./kindversions.ts";
 import type { Stored } from "./object.ts";
 
 const Sample = defineKind({

@@ -1,5 +1,6 @@
 /** Generates CustomResourceDefinitions from kinds: the zod schema becomes a structural OpenAPI schema. */
 import type { Kind, KindDefinition } from "./kind.ts";
+import type { KindVersion } from "./kindversions.ts";
 import type { Json } from "./schema/place.ts";
 
 /** A CEL rule of a CRD schema (`x-kubernetes-validations`). */
@@ -23,16 +24,46 @@ export const listMap = (...keys: string[]): Record<string, unknown> => ({
   "x-kubernetes-list-map-keys": keys,
 });
 
-/** The CRD of one of our kinds, as a JSON object. Throws for external kinds: their owner installs them. */
-export function crdOf(kind: Kind): Json {
+/** Where the API server reaches the webhook: at a URL, or at port 443 of a Service. */
+export type WebhookAddress =
+  | { readonly url: string }
+  | { readonly service: { readonly namespace: string; readonly name: string } };
+
+/** The webhook that converts objects between the versions of a kind. */
+export interface ConversionWebhook {
+  readonly address: WebhookAddress;
+  /** Certificates that sign the webhook's certificate, PEM. Undefined if something else adds them to the CRD. */
+  readonly ca: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Whether the API server needs a webhook for objects of the kind. */
+export const needsWebhook = ({ definition }: Kind): boolean => (definition?.converted ?? []).length > 0;
+
+/** The path at which the webhook converts objects. */
+export const conversionPath = "/convert";
+
+/**
+ * The CRD of one of our kinds, as a JSON object. Throws a `TypeError` for external kinds, whose owner installs them, and for kinds
+ * with several versions without a `webhook`.
+ */
+export function crdOf(kind: Kind, webhook?: ConversionWebhook): Json {
   const definition = kind.definition;
   if (definition === undefined) {
     throw new TypeError(`${kind.kind} is an external kind: its owner provides the CRD`);
   }
+  const { converted } = definition;
+  if (needsWebhook(kind) && webhook === undefined)
+    throw new TypeError(
+      `${kind.kind} has several versions: its CRD needs the address of a webhook that converts its objects (denrei admission)`,
+    );
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${kind.plural}.${kind.group}` },
+    metadata: {
+      name: `${kind.plural}.${kind.group}`,
+      ...(converted.length > 0 && webhook?.annotations && { annotations: webhook.annotations }),
+    },
     spec: {
       group: kind.group,
       scope: kind.scope,
@@ -45,36 +76,62 @@ export function crdOf(kind: Kind): Json {
         ...(definition.categories.length > 0 && { categories: definition.categories }),
       },
       versions: [
-        {
-          name: kind.version,
-          served: true,
-          storage: true,
-          ...((definition.status || definition.scale) && {
-            subresources: {
-              ...(definition.status && { status: {} }),
-              ...(definition.scale && { scale: definition.scale }),
-            },
-          }),
-          ...(definition.columns.length > 0 && { additionalPrinterColumns: definition.columns }),
-          schema: { openAPIV3Schema: objectSchema(definition) },
-        },
+        ...converted.map((version) => versionSchema(version, definition, "converted", version.deprecated)),
+        versionSchema({ ...definition, name: kind.version }, definition, "stored"),
       ],
+      ...(converted.length > 0 && webhook && { conversion: conversionBy(webhook) }),
     },
   };
 }
 
-function objectSchema(definition: KindDefinition): Json {
+const conversionBy = ({ address, ca }: ConversionWebhook): Json => ({
+  strategy: "Webhook",
+  webhook: {
+    conversionReviewVersions: ["v1"],
+    clientConfig: {
+      ...("url" in address
+        ? { url: `${address.url}${conversionPath}` }
+        : { service: { ...address.service, path: conversionPath, port: 443 } }),
+      ...(ca !== undefined && { caBundle: btoa(ca) }),
+    },
+  },
+});
+
+function versionSchema(
+  version: KindVersion,
+  { description }: KindDefinition,
+  role: "stored" | "converted",
+  deprecated?: true | string,
+): Json {
+  return {
+    name: version.name,
+    served: true,
+    storage: role === "stored",
+    ...(deprecated !== undefined && { deprecated: true }),
+    ...(typeof deprecated === "string" && { deprecationWarning: deprecated }),
+    ...((version.status || version.scale) && {
+      subresources: {
+        ...(version.status && { status: {} }),
+        ...(version.scale && { scale: version.scale }),
+      },
+    }),
+    ...(version.columns.length > 0 && { additionalPrinterColumns: version.columns }),
+    schema: { openAPIV3Schema: objectSchema(version, description) },
+  };
+}
+
+function objectSchema(version: KindVersion, description: string): Json {
   return {
     type: "object",
-    description: definition.description,
+    description,
     required: ["spec"],
-    ...definition.rules,
+    ...version.rules,
     properties: {
       apiVersion: { type: "string" },
       kind: { type: "string" },
       metadata: { type: "object" },
-      spec: definition.structural.spec,
-      ...(definition.structural.status && { status: definition.structural.status }),
+      spec: version.structural.spec,
+      ...(version.structural.status && { status: version.structural.status }),
     },
   };
 }

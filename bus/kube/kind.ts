@@ -3,25 +3,23 @@
  * {@link externalKind} declares kinds of other projects with a type only.
  */
 import type { z } from "zod";
+import {
+  type ContentAt,
+  type ConvertedVersion,
+  type DeclaredVersion,
+  type KindVersion,
+  type VersionOptions,
+  type VersionSettings,
+  versionOf,
+  versionsOf,
+} from "./kindversions.ts";
 import type { KubeObject, Stored } from "./object.ts";
-import type { Json } from "./schema/place.ts";
-import { structuralSchema } from "./schema/structural.ts";
 
 /** The scope of a kind's objects. */
 export type Scope = "Namespaced" | "Cluster";
 
 /** Where the platform watches a kind: in all namespaces, or only in those that were opted in. */
 export type Reach = "all" | "opted-in";
-
-/** A column of `kubectl get`. */
-export interface PrinterColumn {
-  readonly name: string;
-  readonly type: "string" | "integer" | "number" | "boolean" | "date";
-  readonly jsonPath: string;
-  readonly description?: string;
-  /** Columns above 0 are shown only with `-o wide`. */
-  readonly priority?: number;
-}
 
 /** What the platform needs to know to read, watch, and write a kind. */
 export interface Kind<T extends KubeObject = KubeObject> {
@@ -49,19 +47,14 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly example?: T;
 }
 
-/** The definition of a kind's CRD. */
-export interface KindDefinition {
+/** The definition of a kind's CRD. Schemas, columns, rules, and paths are those of the stored version. */
+export interface KindDefinition extends Omit<KindVersion, "name"> {
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  readonly columns: readonly PrinterColumn[];
-  readonly spec: z.ZodObject;
-  readonly status: z.ZodObject | undefined;
-  /** Both as structural schemas, for the API server. */
-  readonly structural: { readonly spec: Json; readonly status: Json | undefined };
   readonly description: string;
-  readonly rules: Readonly<Record<string, unknown>>;
-  readonly scale: ScalePaths | undefined;
+  /** Further versions. The API server converts their objects through a webhook. */
+  readonly converted: readonly ConvertedVersion[];
   /**
    * The role within a namespace that may write its objects: `edit`, `admin`, or, with `cluster-admin`, none: then only cluster
    * administrators may.
@@ -69,93 +62,115 @@ export interface KindDefinition {
   readonly writers: "edit" | "admin" | "cluster-admin";
 }
 
-/** Paths of the scale subresource, for `kubectl scale` and autoscalers. */
-export interface ScalePaths {
-  readonly specReplicasPath: string;
-  readonly statusReplicasPath: string;
-  /** Path of a label selector as text. */
-  readonly labelSelectorPath?: string;
-}
-
 /** The object type of a kind: `ObjectOf<typeof Hikawa>`. */
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 
-/** Options of {@link defineKind}. */
-export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObject | undefined> {
+/** Options that all versions of a kind share. */
+interface CommonOptions {
   readonly group: string;
-  readonly version: string;
   readonly kind: string;
   /** Default: the kind in lower case, and an `s`. */
   readonly plural?: string;
   readonly scope?: Scope;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  readonly columns?: readonly PrinterColumn[];
   readonly description: string;
-  readonly spec: Spec;
-  /** With a status schema the kind has the status subresource. */
-  readonly status?: Status;
-  /** CEL rules for the whole object, made by `cel`. Of its metadata they can use only the name. */
-  readonly rules?: Readonly<Record<string, unknown>>;
-  /** With it the kind has the scale subresource. */
-  readonly scale?: ScalePaths;
   /** `admin` for kinds whose objects grant permissions, `cluster-admin` if these reach beyond the namespace. Default: `edit`. */
   readonly writers?: KindDefinition["writers"];
 }
 
+/** Options of {@link defineKind} for a kind with one version. */
+export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObject | undefined>
+  extends CommonOptions,
+    VersionSettings {
+  readonly version: string;
+  readonly versions?: undefined;
+  readonly storage?: undefined;
+  readonly spec: Spec;
+  /** With a status schema the kind has the status subresource. */
+  readonly status?: Status;
+}
+
+/** Options of {@link defineKind} for a kind with several versions. */
+export interface VersionedKindOptions<Version extends string, Specs, Statuses> extends CommonOptions {
+  /** The version that the API server stores, that the bridge watches, and that functions see. */
+  readonly storage: Version & keyof Specs;
+  readonly versions: VersionOptions<Version, Specs, Statuses>;
+  readonly version?: undefined;
+}
+
+/** A schema of each version, by the version's name. */
+type Schemas = Record<string, z.ZodObject>;
+
 /**
- * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} if the API server cannot check the schema.
+ * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} if the API server cannot check the schema, and a
+ * `TypeError` if a version lacks its conversions.
  *
  * @example
  * const Zundoko = defineKind({
  *   group: "example.com", version: "v1", kind: "Zundoko", description: "One word of the song.",
  *   spec: z.object({ say: z.enum(["Zun", "Doko"]) }),
  * });
+ *
+ * @example
+ * const Greeting = defineKind({
+ *   group: "example.com", kind: "Greeting", description: "A greeting.", storage: "v1",
+ *   versions: {
+ *     v1alpha1: {
+ *       spec: z.object({ who: z.string() }),
+ *       upgrade: ({ spec }) => ({ spec: { people: [spec.who] } }),
+ *       downgrade: ({ spec }) => ({ spec: { who: spec.people[0] ?? "" } }),
+ *     },
+ *     v1: { spec: z.object({ people: z.array(z.string()) }) },
+ *   },
+ * });
  */
-export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject | undefined = undefined>(
-  options: KindOptions<Spec, Status>,
-): Kind<KubeObject<z.infer<Spec>, Status extends z.ZodObject ? z.infer<Status> : undefined>> {
+export function defineKind<
+  Spec extends z.ZodObject,
+  Status extends z.ZodObject | undefined = undefined,
+  const Version extends string = never,
+  Specs extends Schemas = never,
+  Statuses extends Record<string, unknown> = never,
+>(
+  options: KindOptions<Spec, Status> | VersionedKindOptions<Version, Specs, Statuses>,
+): Kind<
+  [Version] extends [never]
+    ? KubeObject<z.infer<Spec>, Status extends z.ZodObject ? z.infer<Status> : undefined>
+    : KubeObject<ContentAt<Specs, Statuses, Version>["spec"], ContentAt<Specs, Statuses, Version>["status"]>
+> {
   const singular = options.kind.toLowerCase();
-  const structural = structuralSchemas(options);
+  const { stored, converted } = declaredVersions(options as AnyOptions);
+  const { name: version, ...schemas } = stored;
   return {
     group: options.group,
-    version: options.version,
+    version,
     kind: options.kind,
     plural: options.plural ?? `${singular}s`,
     scope: options.scope ?? "Namespaced",
     publish: "object",
     reach: "all",
     definition: {
+      ...schemas,
       singular,
       shortNames: options.shortNames ?? [],
       categories: options.categories ?? [],
-      columns: options.columns ?? [],
       description: options.description,
-      spec: options.spec,
-      status: options.status,
-      structural,
-      rules: options.rules ?? {},
-      scale: options.scale,
+      converted,
       writers: options.writers ?? "edit",
     },
   };
 }
 
-/** The API server cannot check a kind's schema. The message names each field, and what to write instead. */
-export class UnsupportedSchemaError extends Error {
-  override readonly name = "UnsupportedSchemaError";
-}
+type AnyOptions =
+  | KindOptions<z.ZodObject, z.ZodObject | undefined>
+  | VersionedKindOptions<string, Schemas, Record<string, unknown>>;
 
-function structuralSchemas(
-  options: Pick<KindOptions<z.ZodObject, z.ZodObject | undefined>, "group" | "kind" | "spec" | "status">,
-): KindDefinition["structural"] {
-  const problems: string[] = [];
-  const spec = structuralSchema(options.spec, "spec", problems);
-  const status = options.status && structuralSchema(options.status, "status", problems);
-  if (problems.length === 0) return { spec, status };
-  throw new UnsupportedSchemaError(
-    `the schema of ${kindText(options)} cannot be the schema of a CRD:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
-  );
+function declaredVersions(options: AnyOptions): ReturnType<typeof versionsOf> {
+  const subject = kindText(options);
+  if (options.versions === undefined)
+    return { stored: versionOf(options.version, options, subject), converted: [] };
+  const declared = options.versions as unknown as Readonly<Record<string, DeclaredVersion>>;
+  return versionsOf(declared, options.storage, subject);
 }
 
 /** Properties of core kinds, by their plural, which declarations cannot override. */

@@ -1,15 +1,18 @@
 /** Compares two definitions of a kind. */
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
-import { crdOf } from "./crd.ts";
+import { type ConversionWebhook, crdOf } from "./crd.ts";
 import type { Kind } from "./kind.ts";
 
-/** Whether two of our kinds have the same CRD, writers, and refinements. */
+/** The address of the webhook does not matter for the comparison. */
+const anyWebhook: ConversionWebhook = { address: { url: "" }, ca: undefined };
+
+/** Whether two of our kinds have the same CRD, writers, refinements, and conversions. */
 export function haveSameDefinition(one: Kind, other: Kind): boolean {
   return (
     one === other ||
     (one.definition?.writers === other.definition?.writers &&
-      isDeepStrictEqual(crdOf(one), crdOf(other)) &&
+      isDeepStrictEqual(crdOf(one, anyWebhook), crdOf(other, anyWebhook)) &&
       haveSameCode(one, other))
   );
 }
@@ -20,8 +23,14 @@ function haveSameCode(one: Kind, other: Kind): boolean {
   return ours.length === theirs.length && ours.every((code, at) => code === theirs[at]);
 }
 
-const codeOf = ({ definition }: Kind): unknown[] =>
-  [definition?.spec, definition?.status].flatMap((schema) => (schema ? codeIn(schema) : []));
+const codeOf = ({ definition }: Kind): unknown[] => {
+  const { converted = [] } = definition ?? {};
+  const schemas = [definition, ...converted].flatMap((version) => [version?.spec, version?.status]);
+  return [
+    ...schemas.flatMap((schema) => (schema ? codeIn(schema) : [])),
+    ...converted.flatMap(({ upgrade, downgrade }) => [upgrade, downgrade]),
+  ];
+};
 
 /** The functions of all refinements in a schema, in the order of its fields. */
 function codeIn(schema: z.core.$ZodType): unknown[] {

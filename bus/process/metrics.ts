@@ -19,14 +19,7 @@ export function registerProcessMetrics(
   notReady: () => string | undefined,
   { natsUrl, natsCert, natsKey, natsCa }: BusFiles,
 ): void {
-  new Gauge({
-    name: "denrei_ready",
-    help: "1 if the process is ready, else 0; /readyz and the log say why.",
-    registers: [registry],
-    collect() {
-      this.set(notReady() === undefined ? 1 : 0);
-    },
-  });
+  registerReadiness(registry, notReady);
   new Gauge({
     name: "denrei_certificate_expires_seconds",
     help: "When a certificate for the bus expires, in seconds since the epoch: of this user, of the first trusted authority to expire, and of the server. Read from the files and the server at each scrape.",
@@ -45,10 +38,22 @@ export function registerProcessMetrics(
   });
 }
 
+/** Registers the metric of the process's readiness. `notReady` is called at each scrape. */
+export function registerReadiness(registry: Registry, notReady: () => string | undefined): void {
+  new Gauge({
+    name: "denrei_ready",
+    help: "1 if the process is ready, else 0; /readyz and the log say why.",
+    registers: [registry],
+    collect() {
+      this.set(notReady() === undefined ? 1 : 0);
+    },
+  });
+}
+
 const pemBlock = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
 
 /** When the first certificate of a file expires; undefined for an unreadable file. */
-async function expiryOf(path: string | undefined): Promise<number | undefined> {
+export async function expiryOf(path: string | undefined): Promise<number | undefined> {
   if (path === undefined) return undefined;
   try {
     const certificates = (await readFile(path, "utf8")).match(pemBlock) ?? [];

@@ -57,7 +57,7 @@ export const busOptionsOf = (settings: BusProcessSettings): BusOptions => ({
 });
 
 /** An orderly shutdown that takes longer is aborted, in milliseconds: below a pod's default grace period of 30 s. */
-const stopMillis = 9500;
+export const stopMillis = 9500;
 /** Of that time, exporting the last spans may take `flushMillis`, and the steps after it need `leaveMillis`. Milliseconds. */
 const flushMillis = 2000;
 const leaveMillis = 500;
@@ -179,7 +179,11 @@ async function run<P>(
   if (spans === "left behind") process.exit();
 }
 
-const openLog = (name: string, { logLevel, replica }: BusProcessSettings): Logger =>
+/** The log of a process: JSON lines on standard output. */
+export const openLog = (
+  name: string,
+  { logLevel, replica }: Pick<BusProcessSettings, "logLevel" | "replica">,
+): Logger =>
   pino(
     {
       level: logLevel,
@@ -193,7 +197,7 @@ const openLog = (name: string, { logLevel, replica }: BusProcessSettings): Logge
   );
 
 /** The first stop signal after the start. One during the start, or a second one, ends the process at once. */
-const stopSignal = (readiness: Readiness, log: Logger): Promise<NodeJS.Signals> =>
+export const stopSignal = (readiness: Readiness, log: Logger): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
     onStopSignals({
       first(signal) {
@@ -230,4 +234,4 @@ const kubeconfigOf = ({ kubeconfig, context }: ProcessSettings): KubeconfigSourc
 });
 
 /** An orderly stop exits with 0 for a supervisor; Ctrl-C interrupts a command. */
-const stoppedBy = (signal: NodeJS.Signals): number => (signal === "SIGINT" ? exitCodeOf(signal) : 0);
+export const stoppedBy = (signal: NodeJS.Signals): number => (signal === "SIGINT" ? exitCodeOf(signal) : 0);

@@ -209,7 +209,18 @@ export interface ReconcileFunction
 }
 
 /** Names of bus users, accounts, and Secrets that belong to the platform itself. */
-const reservedNames = ["admin", "backup", "bridge", "ca", "gateway", "nats", "operator", "restore", "worker"];
+const reservedNames = [
+  "admin",
+  "admission",
+  "backup",
+  "bridge",
+  "ca",
+  "gateway",
+  "nats",
+  "operator",
+  "restore",
+  "worker",
+];
 
 /**
  * Declares a function.

@@ -140,6 +140,13 @@ function addManifestCommands(program: Command): void {
   program
     .command("crds")
     .description("Print the CustomResourceDefinitions, for kubectl apply -f -")
+    .option(
+      "--namespace <name>",
+      "Namespace of the webhook, for kinds with several versions",
+      namespaceName,
+      "denrei",
+    )
+    .option("--webhook-ca <path>", "CA certificate that signs the certificate of the webhook")
     .option("--json", "Print a JSON list")
     .action(async (options) => (await import("./manifests.ts")).crds(options));
 
@@ -170,7 +177,9 @@ kubectl label namespace <namespace> denrei.dev/secrets=true`,
 
   program
     .command("certificates")
-    .description("Print Secrets with new certificates for the bus and its users, for kubectl apply -f -")
+    .description(
+      "Print Secrets with new certificates for the bus, its users, and webhooks, for kubectl apply -f -",
+    )
     .option("--namespace <name>", "Namespace of the bus and its users", namespaceName, "denrei")
     .option("--json", "Print a JSON list")
     .addHelpText(

@@ -1,10 +1,19 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
+
+import { readFile } from "node:fs/promises";
+import { functions } from "@denrei/functions";
 import { optInLabel } from "denrei/kinds";
-import { AbsentError } from "denrei/runtime";
+import { AbsentError, UsageError } from "denrei/runtime";
 import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
-import { certificateManifests } from "../generate/certificates.ts";
-import { crdManifests } from "../generate/crds.ts";
-import { accountManifest, gatewayName, optInManifests, roleManifests } from "../generate/rbac.ts";
+import { certificateManifests, certificateSecretName } from "../generate/certificates.ts";
+import { clusterWebhook, crdManifests, needWebhook } from "../generate/crds.ts";
+import {
+  accountManifest,
+  admissionName,
+  gatewayName,
+  optInManifests,
+  roleManifests,
+} from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { allFunctions, functionsNamed } from "./named.ts";
 
@@ -15,9 +24,35 @@ const print = (manifests: readonly object[], { json }: { json?: boolean }): void
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 };
 
-/** Prints the CRDs of all kinds that the functions define. */
-export const crds = async (options: { json?: boolean }): Promise<void> =>
-  print(crdManifests(await allFunctions()), options);
+/**
+ * Prints the CRDs of all kinds that the functions define. Throws a {@link UsageError} if a kind needs the webhook, and there is no
+ * certificate for it.
+ */
+export async function crds(options: {
+  json?: boolean;
+  namespace: string;
+  webhookCa?: string;
+}): Promise<void> {
+  const { namespace, webhookCa } = options;
+  const functions = await allFunctions();
+  if (webhookCa === undefined && needWebhook(functions)) throw new UsageError(noCaAdvice(namespace));
+  const ca = webhookCa === undefined ? undefined : await readCertificates(webhookCa);
+  print(crdManifests(functions, clusterWebhook(namespace, ca)), options);
+}
+
+const noCaAdvice = (namespace: string): string =>
+  `kinds with several versions need a webhook, whose certificate the API server has to trust: set --webhook-ca to the file with ` +
+  `the CA. To read it from the cluster: kubectl get secret ${certificateSecretName(admissionName)} --namespace ${namespace} ` +
+  `-o jsonpath='{.data.ca\\.crt}' | base64 -d`;
+
+/** Throws a {@link UsageError} for a file without certificates. */
+async function readCertificates(path: string): Promise<string> {
+  const text = await readFile(path, "utf8").catch((error: Error) => {
+    throw new UsageError(`--webhook-ca: ${error.message}`, { cause: error });
+  });
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
+  throw new UsageError(`--webhook-ca: expected certificates in PEM, found none in ${path}`);
+}
 
 /** Processes that run no functions. */
 const infrastructure = ["bridge", "gateway"];
@@ -35,7 +70,9 @@ export async function rbac(
   const { namespace } = options;
   const bridge = selected.includes("bridge") ? await allFunctions() : [];
   const gateway = selected.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
-  print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway], options);
+  const webhook =
+    names.length === 0 && needWebhook(functions) ? [accountManifest(admissionName, namespace)] : [];
+  print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway, ...webhook], options);
 }
 
 /** Prints the RoleBindings that opt namespaces in. Throws an {@link AbsentError} if no function owns or watches Secrets. */
@@ -57,8 +94,10 @@ export async function optIn(
 
 /** Prints Secrets with new certificates for the bus and its users. */
 export async function certificates(options: { json?: boolean; namespace: string }): Promise<void> {
-  const roles = clusterRoles(await allFunctions(), "default").map(({ name }) => name);
-  print(certificateManifests(roles, options.namespace), options);
+  const functions = await allFunctions();
+  const roles = clusterRoles(functions, "default").map(({ name }) => name);
+  const webhook = needWebhook(functions) ? "webhook" : "no webhook";
+  print(certificateManifests(roles, options.namespace, webhook), options);
 }
 
 /** Prints the users of the NATS servers, as a file that their configuration includes. */

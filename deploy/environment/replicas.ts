@@ -4,7 +4,7 @@ import type { Child, LocalProcesses } from "../local/index.ts";
 import { type RestartOptions, restart } from "./restart.ts";
 
 /** The subcommand of `denrei` that a replica runs. */
-export type ReplicaRole = "bridge" | "worker" | "gateway" | "dashboard";
+export type ReplicaRole = "bridge" | "worker" | "gateway" | "dashboard" | "admission";
 
 /** Options of all replicas. */
 export interface ReplicaOptions extends RestartOptions {
@@ -13,7 +13,7 @@ export interface ReplicaOptions extends RestartOptions {
   readonly suffix: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The address of the bus for each role. */
-  natsUrlFor(role: ReplicaRole): string;
+  natsUrlFor(role: Exclude<ReplicaRole, "admission">): string;
   /** Called with each log line of a replica. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
@@ -50,7 +50,8 @@ export async function startReplica(
   options: ReplicaOptions,
 ): Promise<Child> {
   const { processes, natsUrlFor, signal } = options;
-  const env = { ...options.env, NATS_URL: natsUrlFor(role) };
+  // The webhook of the API server needs no bus.
+  const env = { ...options.env, NATS_URL: role === "admission" ? undefined : natsUrlFor(role) };
   // Readiness is read from the log: probes listen on a random port.
   let ready = false;
   let child: Child | undefined;
@@ -62,7 +63,7 @@ export async function startReplica(
       env: { ...env, DENREI_REPLICA: name, NODE_NO_WARNINGS: "1" },
       graceMillis,
       onLine(line) {
-        ready ||= /"msg":"(bridge|worker|gateway|dashboard) ready"/.test(line);
+        ready ||= /"msg":"(bridge|worker|gateway|dashboard|admission) ready"/.test(line);
         options.onLine?.(line);
       },
       async ready() {

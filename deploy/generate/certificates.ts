@@ -4,7 +4,7 @@
  */
 import { userOf } from "denrei/bus";
 import { type CertificateAuthority, createCertificateAuthority, type KeyPair } from "../local/pki.ts";
-import { labelsOf } from "./rbac.ts";
+import { admissionName, labelsOf } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
@@ -25,6 +25,12 @@ export const serverNames = (namespace: string): string[] => [
   "127.0.0.1",
 ];
 
+/** Host names at which the API server reaches the webhook. */
+const webhookNames = (namespace: string): string[] => [
+  `${admissionName}.${namespace}.svc`,
+  `${admissionName}.${namespace}.svc.cluster.local`,
+];
+
 /** The user as which servers of a cluster authenticate to each other. No process uses it. */
 export const peerName = userOf(natsName);
 
@@ -35,12 +41,19 @@ export const peerNames: readonly string[] = [0, 1, 2].map((at) => `${natsName}-$
  * Secrets with certificates that are valid for a year. The key of their authority is not stored, so adding a certificate
  * means creating all of them again.
  */
-export function certificateManifests(roles: readonly string[], namespace: string): Manifest[] {
+export function certificateManifests(
+  roles: readonly string[],
+  namespace: string,
+  webhook: "webhook" | "no webhook",
+): Manifest[] {
   const authority = createCertificateAuthority("denrei");
   return [
     secret(natsName, namespace, authority, authority.server(serverNames(namespace))),
     secret(peerName, namespace, authority, authority.peer({ user: peerName }, peerNames)),
     ...roles.map(userOf).map((user) => secret(user, namespace, authority, authority.client({ user }))),
+    ...(webhook === "webhook"
+      ? [secret(admissionName, namespace, authority, authority.server(webhookNames(namespace)))]
+      : []),
   ];
 }
 

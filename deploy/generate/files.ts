@@ -7,15 +7,16 @@ import { crdOf, type Kind } from "denrei/kinds";
 import { definedKinds, type ReconcileFunction } from "denrei/runtime";
 import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
 import { horizontalAutoscaler, scaledObject } from "./autoscaling.ts";
+import { clusterWebhook, needWebhook } from "./crds.ts";
 import { dashboardManifests } from "./dashboard.ts";
 import { dashboard } from "./monitoring/dashboard.ts";
 import { operatorManifests, ruleFile } from "./monitoring/rules.ts";
 import { networkPolicies } from "./network.ts";
 import { generatedProtos, protoFolders } from "./protos.ts";
-import { accountManifest, dashboardName, gatewayName, roleManifests } from "./rbac.ts";
+import { accountManifest, admissionName, dashboardName, gatewayName, roleManifests } from "./rbac.ts";
 import { declaredTopology } from "./topology.ts";
 import { userRoles } from "./users.ts";
-import { bridgeManifests, functionManifests, gatewayManifests } from "./workloads.ts";
+import { admissionManifests, bridgeManifests, functionManifests, gatewayManifests } from "./workloads.ts";
 import { yamlText } from "./yaml.ts";
 
 /** Contents by path, relative to the repository's root, with slashes. */
@@ -62,7 +63,7 @@ export async function generatedFiles(
     const source = sources.get(kind) ?? `the definition of ${kind.kind}`;
     files.set(
       `crds/${kind.plural}.${kind.group}.yaml`,
-      generated(`from the zod schema ${source}`, [crdOf(kind)]),
+      generated(`from the zod schema ${source}`, [crdOf(kind, clusterWebhook(namespace))]),
     );
   }
   files.set("crds/kustomization.yaml", kustomization([...files.keys()]));
@@ -76,6 +77,13 @@ export async function generatedFiles(
     files.set(path, text);
     return path;
   });
+  if (needWebhook(functions)) {
+    // In this folder, because its kustomization is generated as well.
+    const path = `${base}/functions/admission.yaml`;
+    const manifests = [accountManifest(admissionName, namespace), ...admissionManifests(namespace)];
+    files.set(path, generated("from the versions of kinds", manifests));
+    functionFiles.push(path);
+  }
   files.set(`${base}/functions/kustomization.yaml`, kustomization(functionFiles));
   const bridgeRoles = roleManifests({ functions: [], bridge: functions, namespace });
   files.set(

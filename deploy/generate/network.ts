@@ -1,8 +1,9 @@
 import { BlockList } from "node:net";
 import { internetPorts, type ReconcileFunction } from "denrei/runtime";
 import { natsName } from "./certificates.ts";
+import { needWebhook } from "./crds.ts";
 import { labelsOf, workloadName } from "./rbac.ts";
-import { dashboardPort, httpPort, webhooksPort } from "./workloads.ts";
+import { admissionPort, dashboardPort, httpPort, webhooksPort } from "./workloads.ts";
 
 type Manifest = Record<string, unknown>;
 
@@ -28,7 +29,12 @@ const processes = ["bridge", "gateway", "dashboard", "worker"] as const;
 
 /** The policies of the platform's namespace. */
 export const networkPolicies = (functions: readonly ReconcileFunction[], namespace: string): Manifest[] =>
-  [...busPolicies(), ...processPolicies(), ...functionPolicies(functions)].map(({ name, spec }) => ({
+  [
+    ...busPolicies(),
+    ...processPolicies(),
+    ...functionPolicies(functions),
+    ...admissionPolicies(functions),
+  ].map(({ name, spec }) => ({
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
     metadata: { name, namespace, labels: labelsOf("denrei-network") },
@@ -112,6 +118,21 @@ const processPolicies = (): Policy[] => [
     egress: [internet],
   }),
 ];
+
+/** The API server is not a pod, so calls of the webhook may come from anywhere. */
+const admissionPolicies = (functions: readonly ReconcileFunction[]): Policy[] =>
+  needWebhook(functions)
+    ? [
+        policy("denrei-admission", {
+          podSelector: podsOf("admission"),
+          policyTypes: ["Ingress"],
+          ingress: [
+            { ports: tcp(admissionPort) },
+            { from: [inNamespace(namespaces.monitoring)], ports: tcp(httpPort) },
+          ],
+        }),
+      ]
+    : [];
 
 function functionPolicies(functions: readonly ReconcileFunction[]): Policy[] {
   const github = functions.filter(({ outbound }) => outbound.github);

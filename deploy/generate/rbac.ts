@@ -27,6 +27,9 @@ export const gatewayName = "denrei-gateway";
 /** The name of the dashboard's Deployment and service account. It has no role: it acts as the logged-in user. */
 export const dashboardName = "denrei-dashboard";
 
+/** The name of the webhook's Deployment, service account, and Service. It has no role: it calls no server. */
+export const admissionName = "denrei-admission";
+
 /** Labels of everything that belongs to a workload. */
 export const labelsOf = (name: string) => ({
   "app.kubernetes.io/name": name,

@@ -1,7 +1,7 @@
 /** Deployments and Services of bridge, gateway, dashboard, and each function. */
 import type { ReconcileFunction } from "denrei/runtime";
 import { certificateSecretName } from "./certificates.ts";
-import { bridgeName, gatewayName, labelsOf, workloadName } from "./rbac.ts";
+import { admissionName, bridgeName, gatewayName, labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
@@ -24,7 +24,11 @@ export const webhooksPort = 8081;
 /** Port for browsers. */
 export const dashboardPort = 8082;
 
+/** Port for the API server. */
+export const admissionPort = 8083;
+
 const certificateFolder = "/etc/denrei/bus";
+const admissionCertificateFolder = "/etc/denrei/admission";
 const webhookSecretsFolder = "/etc/denrei/webhooks";
 
 /** Default number of pods. */
@@ -42,13 +46,14 @@ const requests = {
   gateway: { cpu: "50m", memory: "128Mi" },
   dashboard: { cpu: "50m", memory: "128Mi" },
   worker: { cpu: "100m", memory: "256Mi" },
+  admission: { cpu: "50m", memory: "128Mi" },
 } as const;
 
 /** What differs between workloads. */
 export interface Workload {
   readonly name: string;
   readonly namespace: string;
-  readonly component: "bridge" | "gateway" | "dashboard" | "worker";
+  readonly component: "bridge" | "gateway" | "dashboard" | "worker" | "admission";
   readonly args: readonly string[];
   /** Memory limit, in MiB. */
   readonly memory: number;
@@ -115,6 +120,46 @@ export const gatewayManifests = (namespace: string): Manifest[] => [
   },
 ];
 
+/** The webhook that the API server calls. Any pod answers any call. */
+export const admissionManifests = (namespace: string): Manifest[] => [
+  deployment({
+    name: admissionName,
+    namespace,
+    component: "admission",
+    args: ["admission"],
+    memory: 512,
+    own: {
+      env: [
+        { name: "DENREI_ADMISSION_ADDRESS", value: `0.0.0.0:${admissionPort}` },
+        { name: "DENREI_ADMISSION_CERT", value: `${admissionCertificateFolder}/tls.crt` },
+        { name: "DENREI_ADMISSION_KEY", value: `${admissionCertificateFolder}/tls.key` },
+      ],
+      ports: [{ name: "admission", containerPort: admissionPort }],
+      volumeMounts: [{ name: "admission", mountPath: admissionCertificateFolder, readOnly: true }],
+      volumes: [
+        {
+          name: "admission",
+          secret: { secretName: certificateSecretName(admissionName), defaultMode: 0o440 },
+        },
+      ],
+      lifecycle: { preStop: { sleep: { seconds: drainSeconds } } },
+    },
+  }),
+  disruptionBudget(admissionName, namespace),
+  {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: admissionName, namespace, labels: labelsOf(admissionName) },
+    spec: {
+      selector: selectorOf(admissionName),
+      ports: [{ name: "admission", port: 443, targetPort: "admission", appProtocol: "https" }],
+    },
+  },
+];
+
+/** The webhook of the API server uses no bus. */
+const usesBus = ({ component }: Pick<Workload, "component">): boolean => component !== "admission";
+
 /** Labels that select a workload's pods. */
 export const selectorOf = (name: string) => ({ "app.kubernetes.io/name": name });
 
@@ -158,8 +203,8 @@ const podTemplate = (workload: Workload): Manifest => ({
   },
   spec: {
     serviceAccountName: workload.name,
-    // The gateway and the dashboard are exposed. The gateway does not call the API server, the dashboard calls it as the user.
-    automountServiceAccountToken: workload.component !== "gateway" && workload.component !== "dashboard",
+    // The gateway and the dashboard are exposed. The dashboard calls the API server as the user, the others do not call it.
+    automountServiceAccountToken: !["gateway", "dashboard", "admission"].includes(workload.component),
     // A process returns its work and exits within 10 s.
     terminationGracePeriodSeconds: 30,
     securityContext: {
@@ -182,11 +227,19 @@ const podTemplate = (workload: Workload): Manifest => ({
     // Node caches compiled code in /tmp, so a restarted container starts faster.
     volumes: [
       { name: "tmp", emptyDir: { sizeLimit: "64Mi" } },
-      { name: "bus", secret: { secretName: certificateSecretName(workload.name), defaultMode: 0o440 } },
+      ...(usesBus(workload)
+        ? [{ name: "bus", secret: { secretName: certificateSecretName(workload.name), defaultMode: 0o440 } }]
+        : []),
       ...(workload.own?.volumes ?? []),
     ],
   },
 });
+
+const busCertificate = [
+  { name: "NATS_CA", value: `${certificateFolder}/ca.crt` },
+  { name: "NATS_CERT", value: `${certificateFolder}/tls.crt` },
+  { name: "NATS_KEY", value: `${certificateFolder}/tls.key` },
+];
 
 const container = ({ component, args, memory, own }: Workload): Manifest => ({
   name: component,
@@ -196,9 +249,7 @@ const container = ({ component, args, memory, own }: Workload): Manifest => ({
   env: [
     { name: "DENREI_HTTP_ADDRESS", value: `0.0.0.0:${httpPort}` },
     { name: "DENREI_REPLICA", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
-    { name: "NATS_CA", value: `${certificateFolder}/ca.crt` },
-    { name: "NATS_CERT", value: `${certificateFolder}/tls.crt` },
-    { name: "NATS_KEY", value: `${certificateFolder}/tls.key` },
+    ...(usesBus({ component }) ? busCertificate : []),
     ...(own?.env ?? []),
   ],
   ports: [{ name: "http", containerPort: httpPort }, ...(own?.ports ?? [])],
@@ -217,7 +268,7 @@ const container = ({ component, args, memory, own }: Workload): Manifest => ({
   },
   volumeMounts: [
     { name: "tmp", mountPath: "/tmp" },
-    { name: "bus", mountPath: certificateFolder, readOnly: true },
+    ...(usesBus({ component }) ? [{ name: "bus", mountPath: certificateFolder, readOnly: true }] : []),
     ...(own?.volumeMounts ?? []),
   ],
 });

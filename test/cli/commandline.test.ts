@@ -101,6 +101,7 @@ describe("--help", () => {
     expect(listed.sort()).toEqual(
       [
         ...[
+          "admission",
           "bridge",
           "certificates",
           "chart",

@@ -80,7 +80,7 @@ describe("it has no identity", () => {
 
   test("except on the bus, with a certificate from denrei certificates", () => {
     const roles = clusterRoles(functions, "default").map((role) => role.name);
-    const secrets = certificateManifests(roles, "denrei") as unknown as Manifest[];
+    const secrets = certificateManifests(roles, "denrei", "no webhook") as unknown as Manifest[];
     const mounted = volumeOf(environment().NATS_CERT)?.secret?.secretName ?? "";
     const text = find(secrets, "Secret", mounted).data?.["tls.crt"] ?? "";
     expect(new X509Certificate(Buffer.from(text, "base64")).subject).toBe(`CN=${name}`);

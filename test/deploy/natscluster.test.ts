@@ -75,7 +75,7 @@ const monitors = (any = bus.servers[0]) => ({
 });
 
 test("`denrei certificates` has a peer certificate that is valid for the host names of the routes", async () => {
-  const secrets = certificateManifests([], "denrei") as unknown as Secret[];
+  const secrets = certificateManifests([], "denrei", "no webhook") as unknown as Secret[];
   const secret = secrets.find(({ metadata }) => metadata.name === `${peerName}-tls`);
   const certificate = new X509Certificate(Buffer.from(secret?.data["tls.crt"] ?? "", "base64"));
   const path = new URL("../../deploy/kubernetes/components/nats-cluster/cluster.conf", import.meta.url);

@@ -80,7 +80,7 @@ const publishers = new Map<typeof Child, Publisher>();
 const publisher = (kind: typeof Child): Publisher => publishers.get(kind) as Publisher;
 
 beforeAll(async () => {
-  environment = await startTestEnvironment({ crds: kinds.map(crdOf) });
+  environment = await startTestEnvironment({ crds: kinds.map((kind) => crdOf(kind)) });
   bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);

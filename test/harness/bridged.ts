@@ -75,11 +75,11 @@ export interface OwnBridged extends Bridged {
 
 /** Starts a bus with the CRD of Note and of `more` kinds; the namespace `default` is opted in. */
 export const startBridged = async (more: readonly Kind[] = []): Promise<Bridged> =>
-  bridgedOn(await startLocalTestEnvironment({ crds: [Note, ...more].map(crdOf) }));
+  bridgedOn(await startLocalTestEnvironment({ crds: [Note, ...more].map((kind) => crdOf(kind)) }));
 
 /** Like {@link startBridged}, with its own control plane. */
 export async function startOwnBridged(more: readonly Kind[] = []): Promise<OwnBridged> {
-  const environment = await startOwnTestEnvironment({ crds: [Note, ...more].map(crdOf) });
+  const environment = await startOwnTestEnvironment({ crds: [Note, ...more].map((kind) => crdOf(kind)) });
   return { ...(await bridgedOn(environment)), environment };
 }
 

@@ -148,7 +148,7 @@ export async function startReplica(
     onLine: (line) => log.push(line),
     ready: () => {
       const pattern =
-        until === "ready" ? /"msg":"(bridge|worker|gateway|dashboard) ready"/ : /"msg":"starting"/;
+        until === "ready" ? /"msg":"(bridge|worker|gateway|dashboard|admission) ready"/ : /"msg":"starting"/;
       return log.until((line) => pattern.test(line), defaultDeadline, life);
     },
     readyMillis: defaultDeadline,

@@ -1,6 +1,6 @@
 /** The CRDs of a run. */
 import { fileURLToPath } from "node:url";
-import { crdOf, type Kind } from "denrei/kinds";
+import { type ConversionWebhook, crdOf, type Kind } from "denrei/kinds";
 import { installCrds, type KubeClient } from "denrei/kubernetes";
 import { definedKinds, type ReconcileFunction } from "denrei/runtime";
 import { type Manifest, readManifests } from "./manifest.ts";
@@ -10,15 +10,19 @@ import type { KetOptions } from "./options.ts";
 export async function crdsOf(
   given: KetOptions["crds"],
   functions: readonly ReconcileFunction[],
+  webhook: ConversionWebhook | undefined,
 ): Promise<Record<string, unknown>[]> {
-  if (given !== undefined) return (await Promise.all(given.map(read))).flat();
-  return definedKinds(functions).map(crdOf);
+  if (given !== undefined) return (await Promise.all(given.map((one) => read(one, webhook)))).flat();
+  return definedKinds(functions).map((kind) => crdOf(kind, webhook));
 }
 
-async function read(one: Kind | Manifest | string | URL): Promise<Record<string, unknown>[]> {
+async function read(
+  one: Kind | Manifest | string | URL,
+  webhook: ConversionWebhook | undefined,
+): Promise<Record<string, unknown>[]> {
   if (one instanceof URL) return readManifests(fileURLToPath(one));
   if (typeof one === "string") return readManifests(one);
-  return "plural" in one ? [crdOf(one as Kind)] : [one as Manifest];
+  return "plural" in one ? [crdOf(one as Kind, webhook)] : [one as Manifest];
 }
 
 /** Installs CRDs; resolves when each is established and served. */

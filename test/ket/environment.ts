@@ -1,8 +1,6 @@
-/** The cluster and the bus of a run. */
 import type { LocalNats } from "@denrei/cli/local/index";
 import type { BusAddress, FunctionSubscription } from "denrei/bus";
 import type { ReconcileFunction } from "denrei/runtime";
-import { expectOptionsOf } from "./kindoptions.ts";
 import type { KetOptions, KindCluster } from "./options.ts";
 
 /** Options of the environment. */
@@ -31,7 +29,6 @@ export interface KetEnvironment {
 /** Starts the environment. A failed start leaves nothing behind. */
 export async function openKetEnvironment(options: KetEnvironmentOptions): Promise<KetEnvironment> {
   const { cluster = "local" } = options.options;
-  expectOptionsOf(options.options);
   switch (cluster) {
     case "local":
       return (await import("./local.ts")).localEnvironment(options);

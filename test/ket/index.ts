@@ -4,6 +4,7 @@
  */
 export { RolesRefusedError } from "denrei/runtime";
 export { CaseError } from "./cases.ts";
+export { type ConversionSample, conversionProblems } from "./conversions.ts";
 export { UnservedKindError } from "./discovery.ts";
 export { ContextRefusedError } from "./existing.ts";
 export type { Forward, ForwardTarget } from "./forward.ts";

@@ -5,11 +5,13 @@ import { connectBus } from "denrei/bus";
 import type { Stored } from "denrei/kinds";
 import { connectCluster } from "denrei/kubernetes";
 import { subscriptionsOf } from "denrei/runtime";
+import { admissionOf, startWebhook } from "./admission.ts";
 import { openCases } from "./cases.ts";
 import { crdsOf } from "./crds.ts";
 import { openKetEnvironment } from "./environment.ts";
 import { loadFunctions } from "./functions.ts";
 import { keyState, listedKeyState } from "./keystate.ts";
+import { expectOptionsOf } from "./kindoptions.ts";
 import { openKubectl } from "./kubectl.ts";
 import type { Named } from "./manifest.ts";
 import { makeNamespace } from "./namespace.ts";
@@ -37,12 +39,16 @@ export const startKet = (options: KetOptions = {}): Promise<Ket> =>
 
 async function start(options: KetOptions, starting: AsyncDisposableStack): Promise<Ket> {
   const functions = await loadFunctions(options.functions ?? []);
-  const crds = await crdsOf(options.crds, functions);
+  expectOptionsOf(options);
+  const admission = await admissionOf(options, functions);
+  const crds = await crdsOf(options.crds, functions, admission?.webhook);
   const { deadlineMillis = defaultDeadline } = options;
   const namespace = options.namespace ?? `ket-${randomBytes(4).toString("hex")}`;
   const subscriptions = subscriptionsOf(functions, cluster);
   const environment = await openKetEnvironment({ options, functions, subscriptions, crds });
   starting.defer(environment.stop);
+  if (admission && environment.platform)
+    starting.defer(await startWebhook(admission, environment.platform.directory));
   const client = await connectCluster({ path: environment.kubeconfigPath });
   starting.defer(() => client.connection.close());
   const address = environment.deployed?.bus ?? { url: environment.platform?.natsUrl ?? "" };

@@ -1,6 +1,6 @@
-/** The Secrets that the manifests of `deploy/kubernetes` mount. */
 import { clusterRoles } from "@denrei/cli/authorization";
 import { certificateManifests } from "@denrei/cli/generate/certificates";
+import { needWebhook } from "@denrei/cli/generate/crds";
 import { functions } from "@denrei/functions";
 import type { Manifest } from "./manifest.ts";
 
@@ -22,5 +22,12 @@ export function platformSecrets({
     metadata: { name: "denrei-webhook-secrets", namespace },
     stringData: webhooks,
   };
-  return [...(certificateManifests(roles, namespace) as unknown as Manifest[]), secrets];
+  return [
+    ...(certificateManifests(
+      roles,
+      namespace,
+      needWebhook(functions) ? "webhook" : "no webhook",
+    ) as unknown as Manifest[]),
+    secrets,
+  ];
 }

@@ -1,8 +1,15 @@
 /** What `demo` and `up` start: an environment with CRDs, workers, one bridge, and optionally gateways and a dashboard. */
+import { functions } from "@denrei/functions";
 import { redacted } from "denrei";
 import { busAddress, connectBus } from "denrei/bus";
+import { type ConversionWebhook, needsWebhook } from "denrei/kinds";
 import { connectCluster, installCrds, type KubeClient } from "denrei/kubernetes";
-import { processSettings, readSettings } from "denrei/runtime";
+import { definedKinds, processSettings, readSettings } from "denrei/runtime";
+import {
+  type PreparedAdmission,
+  prepareAdmission,
+  startLocalAdmission,
+} from "../../environment/admission.ts";
 import { type RunningDashboard, startDashboard } from "../../environment/dashboard.ts";
 import {
   type Environment,
@@ -27,7 +34,7 @@ export interface DemoEnvironment
   readonly directory: string;
   /** Lower-case letters and digits, unique to this run, for names of objects. */
   readonly id: string;
-  /** The workers, then the bridge, then the gateways, then the dashboard. */
+  /** The workers, then the bridge, then the gateways, then the dashboard, then the webhook of the API server. */
   readonly replicas: readonly Child[];
   /** Where the gateways receive webhooks; no addresses without gateways. */
   readonly hook: Hook;
@@ -69,7 +76,8 @@ export async function startDemoEnvironment(options: DemoEnvironmentOptions): Pro
   const { display } = options;
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);
-  const environment = await openEnvironment(await environmentOptions(options, signal));
+  const admission = await localAdmission();
+  const environment = await openEnvironment(await environmentOptions(options, signal, admission?.webhook));
   let client: KubeClient | undefined;
   async function stop(): Promise<void> {
     ended.abort(new Error("the environment was stopped"));
@@ -81,7 +89,7 @@ export async function startDemoEnvironment(options: DemoEnvironmentOptions): Pro
   try {
     signal.throwIfAborted();
     client = await connectCluster({ path: environment.kubeconfigPath });
-    const parts = await startParts(client, environment, { ...options, signal });
+    const parts = await startParts(client, environment, { ...options, signal }, admission);
     return { client, ...parts, stop };
   } catch (error) {
     await stop();
@@ -95,6 +103,7 @@ async function startParts(
   client: KubeClient,
   environment: Environment,
   { parts, display, say, signal }: DemoEnvironmentOptions,
+  admission: PreparedAdmission | undefined,
 ): Promise<Omit<DemoEnvironment, "client" | "stop">> {
   const { origin, kubeconfigPath, natsUrl, dashboard, podLogsPath } = environment;
   if (origin === "existing") {
@@ -112,6 +121,7 @@ async function startParts(
   });
   const env = { ...environment.env, ...replicaEnv, ...added };
   const replicaOptions = { ...environment, env, onLine, say, signal };
+  const webhooks = admission === undefined ? [] : [await startLocalAdmission(admission, replicaOptions)];
   const [replicas, receivers, fronts] = await Promise.all([
     timedStart(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(parts, replicaOptions)),
     parts.gateways === 0
@@ -125,7 +135,7 @@ async function startParts(
   ]);
   return {
     ...{ origin, kubeconfigPath, natsUrl, podLogsPath, directory, id, hook, dashboard, spawn },
-    replicas: [...replicas, ...receivers, ...fronts],
+    replicas: [...replicas, ...receivers, ...fronts, ...webhooks],
   };
 }
 
@@ -148,9 +158,19 @@ async function installKinds(
   client: KubeClient,
   display: ProgressDisplay,
   signal: AbortSignal,
+  webhook?: ConversionWebhook,
 ): Promise<void> {
-  await installCrds(client, crdManifests(await allFunctions()), { fieldManager: "denrei-cli", signal });
+  await installCrds(client, crdManifests(await allFunctions(), webhook), {
+    fieldManager: "denrei-cli",
+    signal,
+  });
   display.line("CRDs", "installed", "result");
+}
+
+/** The webhook of a local platform; undefined if no kind needs one. The API server of an existing cluster could not reach it. */
+async function localAdmission(): Promise<PreparedAdmission | undefined> {
+  const isNeeded = existingCluster() === undefined && definedKinds(functions).some(needsWebhook);
+  return isNeeded ? prepareAdmission() : undefined;
 }
 
 /** Overrides the user's environment: the demo decides where probes listen and what replicas log. */
@@ -164,6 +184,7 @@ const replicaEnv = {
 async function environmentOptions(
   { parts, rights, display, say }: DemoEnvironmentOptions,
   signal: AbortSignal,
+  webhook: ConversionWebhook | undefined,
 ): Promise<EnvironmentOptions> {
   const common = { display, say, signal, dashboard: parts.dashboard, rights };
   if (existingCluster()) return { ...common, checkExisting, local: { roles: [] } };
@@ -176,7 +197,7 @@ async function environmentOptions(
       roles: await projectRoles(cluster),
       async prepare(path) {
         const client = await connectCluster({ path });
-        await installKinds(client, display, signal).finally(() => client.connection.close());
+        await installKinds(client, display, signal, webhook).finally(() => client.connection.close());
       },
     },
   };

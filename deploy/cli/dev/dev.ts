@@ -1,10 +1,8 @@
-/** `denrei dev`: runs functions and reloads them after each save. */
 import { openProject, report, say, UsageError } from "denrei/runtime";
-import type { Environment } from "../../environment/environment.ts";
 import { existingCluster } from "../../environment/existing.ts";
 import { openTerminal } from "../terminal.ts";
 import { checkIssuer, openDashboard } from "./dashboard.ts";
-import { openDevEnvironment, removeRunRoles } from "./environment.ts";
+import { type DevEnvironment, openDevEnvironment, removeRunRoles } from "./environment.ts";
 import { guide, inspectorPort as usualInspectorPort } from "./guide.ts";
 import { openHookRelay, openReceiver } from "./receiver.ts";
 import { openRelay } from "./relay.ts";
@@ -71,7 +69,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   const { display, print, stopping } = openTerminal();
   const { signal } = stopping;
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-  let environment: Environment | undefined;
+  let environment: DevEnvironment | undefined;
   try {
     const isDebugged = inspector !== undefined;
     environment = await openDevEnvironment({
@@ -84,7 +82,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
     const receiver = hooks && (await openReceiver(environment, hooks));
     const onEnd = (error: Error): void => stopping.abort(error);
     const { github, env } = await startSimulators(simulate, { environment, receiver, signal, onEnd });
-    const withServices: Environment = { ...environment, env: { ...environment.env, ...env } };
+    const withServices: DevEnvironment = { ...environment, env: { ...environment.env, ...env } };
     const reloader = new Reloader({
       environment: withServices,
       functions,
@@ -125,6 +123,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
   }
   inspector?.close();
   hooks?.close();
+  environment?.webhookRelay?.close();
   await environment?.processes.stop();
   if (environment) await removeRunRoles(environment).catch(report);
   process.exit();

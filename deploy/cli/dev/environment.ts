@@ -3,10 +3,12 @@ import { redacted } from "denrei";
 import { busAddress, connectBus } from "denrei/bus";
 import { connectCluster } from "denrei/kubernetes";
 import { processSettings, readSettings } from "denrei/runtime";
+import { admissionEnv, prepareAdmission } from "../../environment/admission.ts";
 import { type Environment, type EnvironmentOptions, openEnvironment } from "../../environment/environment.ts";
 import type { ExistingCluster } from "../../environment/existing.ts";
 import { type Accounts, assertRolesAllowed, ownRights, removeRoles } from "../../environment/roles.ts";
-import { lostFieldsVariable, roleSuffixVariable } from "./protocol.ts";
+import { lostFieldsVariable, roleSuffixVariable, webhookVariable } from "./protocol.ts";
+import { openRelay, type Relay } from "./relay.ts";
 
 /** How to open it. */
 export interface DevEnvironmentOptions
@@ -29,12 +31,21 @@ async function checkConnections({ kubeconfig, natsUrl }: ExistingCluster): Promi
   await bus.nc.close();
 }
 
+/** The environment of `denrei dev`. */
+export interface DevEnvironment extends Environment {
+  /** Forwards calls of the API server to a worker, which serves the webhook; undefined for an existing cluster. */
+  readonly webhookRelay: Relay | undefined;
+}
+
+/** The first port to try for the webhook. */
+const webhookPort = 8443;
+
 /** Opens it. A local bus has no roles, because bus permissions follow from the declarations, which change while it runs. */
 export async function openDevEnvironment({
   isDebugged,
   nodes,
   ...options
-}: DevEnvironmentOptions): Promise<Environment> {
+}: DevEnvironmentOptions): Promise<DevEnvironment> {
   const environment = await openEnvironment({
     ...options,
     async checkExisting(cluster) {
@@ -45,14 +56,35 @@ export async function openDevEnvironment({
   });
   const { origin, natsUrl, accounts } = environment;
   const isLocal = origin === "local";
+  const webhook = isLocal ? await openWebhook(environment) : undefined;
   const env = {
     ...environment.env,
+    ...webhook?.env,
     ...(isLocal && { NATS_URL: natsUrl }),
     [lostFieldsVariable]: isLocal ? "drop" : undefined,
     [roleSuffixVariable]: accounts?.suffix,
   };
   if (accounts !== undefined && !isLocal) await checkRoles(accounts);
-  return { ...environment, env, natsUrlFor: () => natsUrl };
+  return { ...environment, env, natsUrlFor: () => natsUrl, webhookRelay: webhook?.relay };
+}
+
+/** Opens an address for the webhook that remains the same across reloads, and so in the CRDs. */
+async function openWebhook({ processes }: Environment) {
+  const relay = await openRelay({
+    for: "the API server",
+    port: undefined,
+    usualPort: webhookPort,
+    onChange: "keep",
+  });
+  const { webhook, writeSettings } = await prepareAdmission(relay.port);
+  const settings = await writeSettings(processes.directory);
+  const env = {
+    ...admissionEnv(settings),
+    // Any port: calls arrive at the relay.
+    DENREI_ADMISSION_ADDRESS: "127.0.0.1:0",
+    [webhookVariable]: JSON.stringify(webhook),
+  };
+  return { relay, env };
 }
 
 /** Checks that the replicas may create the roles of their functions and impersonate their accounts. */

@@ -13,6 +13,12 @@ export const roleDigestVariable = "DENREI_DEV_ROLES";
 /** Variable. The end of the names of roles in an existing cluster. */
 export const roleSuffixVariable = "DENREI_DEV_ROLE_SUFFIX";
 
+/**
+ * Variable with the `ConversionWebhook` of a local platform, as JSON. A worker whose code needs it serves it, behind a
+ * relay. Undefined for an existing cluster, whose API server cannot reach it.
+ */
+export const webhookVariable = "DENREI_DEV_WEBHOOK";
+
 /** Signal for a worker after the old workers have stopped: request a reconcile of every object. */
 export const requestAllSignal = "SIGUSR2";
 

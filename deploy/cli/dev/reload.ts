@@ -3,9 +3,9 @@
  * that does not start replaces nothing, so that a worker always runs.
  */
 
-import type { Environment } from "../../environment/environment.ts";
 import { duration } from "../../environment/progress.ts";
 import { describeExit, type Exit } from "../../local/index.ts";
+import type { DevEnvironment } from "./environment.ts";
 import { crdDigestVariable, type Declared, roleDigestVariable } from "./protocol.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Relay } from "./relay.ts";
@@ -15,7 +15,7 @@ import { loadErrorIn, locationText } from "./source.ts";
 
 /** What to run. */
 export interface ReloaderOptions {
-  readonly environment: Environment;
+  readonly environment: DevEnvironment;
   /** All functions if empty. */
   readonly functions: readonly string[];
   readonly workers: number;
@@ -100,6 +100,7 @@ export class Reloader {
       const discarded = this.#starting;
       this.#starting = [];
       await Promise.all(discarded.map((replica) => replica.child.stop()));
+      if (previous.version) for (const replica of replicasOf(previous.version)) this.#connectRelays(replica);
       if (signal.aborted || this.#pendingReloads > 1) return;
       const current = previous.version;
       const note = current === undefined ? "Fix it and save." : `Code ${current.number} keeps running.`;
@@ -144,6 +145,7 @@ export class Reloader {
         [roleDigestVariable]: this.#appliedRoles,
       }),
       onRecord: (record) => screen.record(record),
+      onWebhook: (url) => environment.webhookRelay?.forwardTo(url),
       // A bridge loads the same code but does not run it.
       onPrinted: role === "worker" ? (line) => screen.printed(name, line) : undefined,
       onUnexpectedExit: (exit, replica) => void this.#restart(replica, exit),
@@ -223,7 +225,8 @@ export class Reloader {
 
   /** Makes the relays forward to this replica, if they have to. */
   #connectRelays(replica: Replica): void {
-    const { inspector, receiver } = this.#options;
+    const { environment, inspector, receiver } = this.#options;
+    if (replica.webhook !== undefined) environment.webhookRelay?.forwardTo(replica.webhook);
     if (this.#current?.workers[0] === replica) inspector?.forwardTo(replica.inspector);
     if (this.#current?.gateways[0] === replica) receiver?.relay.forwardTo(replica.url);
   }

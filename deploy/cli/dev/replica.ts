@@ -2,9 +2,10 @@
  * A bridge or a worker of `denrei dev`: `node replica.ts bridge|worker <function…>`. In contrast to a worker in a cluster, this one
  * installs the CRDs of its functions and logs what its code declares.
  */
+
 import { digestOf } from "denrei";
 import { ensureWebhooks, functionConsumers, newRequest, optedInNamespaces, ticketQueue } from "denrei/bus";
-import type { Kind } from "denrei/kinds";
+import { type ConversionWebhook, type Kind, needsWebhook } from "denrei/kinds";
 import {
   type ApiError,
   CrdDowngradeError,
@@ -15,7 +16,9 @@ import {
 } from "denrei/kubernetes";
 import {
   AbsentError,
+  type Admission,
   accountSettings,
+  admissionSettings,
   bridgeNeeds,
   busOptionsOf,
   type ProcessContext,
@@ -24,6 +27,7 @@ import {
   readSettings,
   report,
   runProcess,
+  startAdmission,
   startBridge,
   startWorker,
   UsageError,
@@ -40,6 +44,7 @@ import {
   requestAllSignal,
   roleDigestVariable,
   roleSuffixVariable,
+  webhookVariable,
 } from "./protocol.ts";
 
 const lostFieldsAdvice =
@@ -89,8 +94,12 @@ async function load(selected: readonly string[]): Promise<readonly ReconcileFunc
 }
 
 async function startDevWorker(context: ProcessContext): Promise<Running> {
-  const crds = digestOf(crdManifests(functions));
-  if (crds !== process.env[crdDigestVariable]) await installKinds(context);
+  const webhook = webhookOf(process.env[webhookVariable]);
+  const manifests = crdManifests(functions, webhook);
+  const crds = digestOf(manifests);
+  // Before the CRDs are installed: the API server may already have objects to convert.
+  const admission = webhook && (await startDevAdmission(context));
+  if (crds !== process.env[crdDigestVariable]) await installKinds(context, manifests);
   const roles = digestOf(roleManifests({ functions, bridge: functions, namespace: "" }));
   await grantRights(context, roles);
   const declared: Declared = {
@@ -116,10 +125,11 @@ async function startDevWorker(context: ProcessContext): Promise<Running> {
     ),
   );
   return {
-    ...running,
-    stop() {
+    notReady: () => running.notReady?.(),
+    async stop() {
       ending.abort();
-      return running.stop();
+      await running.stop();
+      await admission?.stop();
     },
   };
 }
@@ -137,6 +147,22 @@ async function grantRights({ client, log }: ProcessContext, roles: string): Prom
     signal: ending.signal,
     onProblem: (error) => log.warn({ err: error }, "failed to opt namespaces in, retrying"),
   });
+}
+
+/** The address of the webhook. Throws a {@link UsageError} if the code needs one that the API server cannot reach. */
+function webhookOf(text: string | undefined): ConversionWebhook | undefined {
+  const needing = kinds.filter(needsWebhook);
+  if (needing.length === 0) return undefined;
+  if (text !== undefined) return JSON.parse(text) as ConversionWebhook;
+  throw new UsageError(
+    `${needing.map(({ kind }) => kind).join(", ")}: the API server of an existing cluster cannot call a webhook on this machine, ` +
+      "which kinds with several versions need. Unset KUBECONFIG and NATS_URL to use a local platform",
+  );
+}
+
+/** Starts the webhook for the kinds of this code. */
+function startDevAdmission(context: ProcessContext): Promise<Admission> {
+  return startAdmission({ ...context, ...readSettings(admissionSettings, {}, process.env), kinds });
 }
 
 /** Requests a reconcile of every object by this code. Objects that are in flight follow afterwards. */
@@ -163,9 +189,12 @@ async function namespacesOf(
   return reach === "opted-in" ? optedInNamespaces(client) : [undefined];
 }
 
-async function installKinds({ client }: ProcessContext): Promise<void> {
+async function installKinds(
+  { client }: ProcessContext,
+  manifests: readonly Record<string, unknown>[],
+): Promise<void> {
   try {
-    await installCrds(client, crdManifests(functions), {
+    await installCrds(client, manifests, {
       fieldManager: "denrei-cli",
       signal: AbortSignal.timeout(installMillis),
       lostFields: process.env[lostFieldsVariable] === "drop" ? "drop" : "refuse",

@@ -35,6 +35,8 @@ export interface ReplicaSpec {
   /** Options for Node itself. */
   readonly nodeArgs?: readonly string[];
   readonly onRecord: (record: LogRecord) => void;
+  /** Called with the URL of the webhook that a worker serves, before the worker installs CRDs that name it. */
+  readonly onWebhook?: (url: string) => void;
   /** Called for each line that the code itself prints, as soon as the replica is ready. */
   readonly onPrinted?: ((line: string) => void) | undefined;
   /** Called if it exits after it was ready, unless it was stopped. */
@@ -61,6 +63,8 @@ export interface Replica {
   readonly inspector: string | undefined;
   /** URL at which a gateway receives webhooks. */
   readonly url: string | undefined;
+  /** URL of the webhook for the API server that a worker serves; undefined if its code needs none. */
+  readonly webhook: string | undefined;
   /** The last output lines that are neither log records nor printed. */
   readonly output: readonly string[];
   /** Starts it; resolves when it takes requests. Rejects with a {@link CodeError}. */
@@ -77,6 +81,7 @@ interface OutputState {
   declared: Declared | undefined;
   inspector: string | undefined;
   url: string | undefined;
+  webhook: string | undefined;
   isReady: boolean;
   ready: PromiseWithResolvers<void>;
   readonly stopping: PromiseWithResolvers<void>;
@@ -89,6 +94,7 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
     declared: undefined,
     inspector: undefined,
     url: undefined,
+    webhook: undefined,
     isReady: false,
     ready: Promise.withResolvers<void>(),
     stopping: Promise.withResolvers<void>(),
@@ -105,12 +111,16 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
     get url() {
       return state.url;
     },
+    get webhook() {
+      return state.webhook;
+    },
     get output() {
       return state.output;
     },
     async start() {
       state.output = [];
       state.isReady = false;
+      state.webhook = undefined;
       state.ready = Promise.withResolvers();
       try {
         await child.start();
@@ -167,7 +177,12 @@ function readLine(line: string, spec: ReplicaSpec, state: OutputState): void {
   else state.output = [...state.output, line].slice(-keptLines);
 }
 
-function readRecord(record: LogRecord, { role, onPrinted }: ReplicaSpec, state: OutputState): void {
+function readRecord(record: LogRecord, spec: ReplicaSpec, state: OutputState): void {
+  const { role, onPrinted } = spec;
+  if (record.msg === "admission ready") {
+    state.webhook = String(record.url);
+    spec.onWebhook?.(state.webhook);
+  }
   if (record.msg === "declared") state.declared = record as unknown as Declared;
   if (record.msg === "stopping") state.stopping.resolve();
   if (record.msg !== `${role} ready`) return;
