@@ -10,7 +10,6 @@ import { watched } from "./objects/watchsubjects.ts";
 import {
   activity,
   activityStream,
-  advisories,
   bridgeStream,
   bridgeSubject,
   consumers,
@@ -20,14 +19,13 @@ import {
   origins,
   streams,
   sweeps,
-  ticketAdvisories,
   timersStream,
   token,
-  topologyAdvisories,
   work,
   working,
   workStream,
 } from "./subjects.ts";
+import { advisories, ticketAdvisories, topologyAdvisories } from "./topology/advisories.ts";
 import type { FunctionSubscription } from "./topology.ts";
 
 /** Subjects, with wildcards. */

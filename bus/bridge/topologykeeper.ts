@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Bus } from "../nats/connect.ts";
-import { streams, topologyAdvisories } from "../subjects.ts";
+import { streams } from "../subjects.ts";
+import { topologyAdvisories } from "../topology/advisories.ts";
 import { type BusOptions, ensureTopology, type FunctionSubscription } from "../topology.ts";
 
 /** Options of {@link keepTopology}. */

@@ -22,16 +22,8 @@ import { startRelay } from "../queue/relay.ts";
 import { searchStranded } from "../queue/stranded.ts";
 import { type Sweep, startSweep } from "../queue/sweep.ts";
 import { type Timers, timers } from "../queue/timers.ts";
-import {
-  advisories,
-  consumers,
-  keyText,
-  type QueueScope,
-  streams,
-  ticketAdvisories,
-  timersStream,
-  workStream,
-} from "../subjects.ts";
+import { consumers, keyText, type QueueScope, streams, timersStream, workStream } from "../subjects.ts";
+import { advisories, ticketAdvisories } from "../topology/advisories.ts";
 import { type BusOptions, routeAckWaitMillis } from "../topology.ts";
 import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { type Echoes, openEchoes } from "./echoes.ts";

@@ -28,7 +28,7 @@ export const cli: readonly Mutation[] = [
   },
   {
     name: "usage-errors-exit-with-0",
-    file: "deploy/cli/program.ts",
+    file: "bus/command/program.ts",
     find: "return error.exitCode === 0 ? 0 : usageExitCode;",
     replace: "return error.exitCode === 2 ? usageExitCode : 0;",
     breaks: "A script with a mistyped command continues as if the command had succeeded.",
