@@ -12,6 +12,7 @@ export {
 } from "../command/errors.ts";
 export { report } from "../command/explain.ts";
 export { withSettings } from "../command/flags.ts";
+export { gateway } from "../command/gateway.ts";
 export { launcher } from "../command/launcher.ts";
 export { say, watchOutput, whenOutputCloses } from "../command/output.ts";
 export {

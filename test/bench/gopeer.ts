@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Child, LocalPlatform } from "../../deploy/local/index.ts";
-import { Lines } from "../harness/lines.ts";
+import { Lines } from "../ket/lines.ts";
 import { type Contender, pidOf, startProcess, words } from "./contender.ts";
 import type { BenchEnvironment } from "./environment.ts";
 

@@ -9,7 +9,7 @@ import { launcher } from "../../bus/command/launcher.ts";
 import { type KubeClient, kubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { makeStoneCode, type Stone, source, stoneKind } from "../dev/stonecode.ts";
-import { Lines } from "../harness/lines.ts";
+import { Lines } from "../ket/lines.ts";
 
 /** Interval between created objects, each of which is an event to handle. Milliseconds. */
 export const paceMillis = 100;

@@ -120,6 +120,7 @@ describe("reports a wrong import:", () => {
     ["deploy/local/a.ts", "vitest/node", "it is a devDependency"],
     ["deploy/simulators/a.ts", "vitest", "it is a devDependency"],
     ["bus/a.ts", "@nats-io/jetstream", "package.json does not list it"],
+    ["test/ket/a.ts", "../harness/environment.ts", "test/ket, deploy/simulators, deploy, bus, but not test"],
   ])("%s imports %s", (path, specifier, problem) => {
     const found = problems(path, `import { a } from "${specifier}";\n`);
     expect(found).toEqual([{ path, line: 1, specifier, problem: expect.stringContaining(problem) }]);

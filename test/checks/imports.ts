@@ -33,7 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   dashboard: ["functions", "bus"],
   "deploy/simulators": ["deploy", "functions", "bus"],
   deploy: ["dashboard", "functions", "bus"],
-  "test/ket": ["deploy/simulators", "deploy", "functions", "bus", "test"],
+  "test/ket": ["deploy/simulators", "deploy", "bus"],
   test: ["test/ket", "deploy/simulators", "deploy", "dashboard", "functions", "bus"],
 };
 
@@ -120,10 +120,7 @@ function problemOfFile(path: string, specifier: string): string | undefined {
     return `its folder is none of ${Object.keys(mayImport).join(", ")}: add to test/checks/imports.ts what it may import`;
   const to = folderOf(target) ?? target;
   if (from !== to)
-    return (
-      problemOfFolder(from, to) ??
-      (isTest(path) || to === "test" ? undefined : "Import it from its package, by name.")
-    );
+    return problemOfFolder(from, to) ?? (isTest(path) ? undefined : "Import it from its package, by name.");
   if (from === "functions") return problemOfSystem(path, target);
   return undefined;
 }

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
-import { Lines } from "../harness/lines.ts";
 import { compiledBefore, quickly } from "../harness/start/quick.ts";
+import { Lines } from "../ket/lines.ts";
 
 /** The root of the project. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));

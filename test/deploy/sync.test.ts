@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Child } from "../../deploy/local/index.ts";
 import { openRun, type Run } from "../../deploy/local/run/run.ts";
-import { Lines } from "../harness/lines.ts";
+import { Lines } from "../ket/lines.ts";
 import { allOf, includedBy, stageNamed, stagesOf } from "./dockerfile.ts";
 import { containerOf, find, root, type Workload } from "./manifests.ts";
 import { overlay } from "./overlays.ts";

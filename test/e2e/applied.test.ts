@@ -6,9 +6,10 @@ import type { Stored } from "../../bus/kube/object.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
 import planters, { Plant, Planter, perSecond } from "../fixtures/functions/planters.ts";
 import { testCluster } from "../harness/platforms.ts";
+import { startKet } from "../harness/startket.ts";
 import { has, openTestObjects, type TestObjects } from "../harness/testobjects.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";
-import { type Ket, startKet } from "../ket/index.ts";
+import type { Ket } from "../ket/index.ts";
 
 const paths = ["planters", "gardeners"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),

@@ -10,7 +10,8 @@ import { examplePayload } from "../github/payloads.ts";
 import { type GatewayReplica, hookSecret } from "../harness/environment.ts";
 import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
 import { base64 } from "../harness/secretvalues.ts";
-import { Event, has } from "../harness/testobjects.ts";
+import { has } from "../harness/testobjects.ts";
+import { Event } from "../ket/event.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 /** A string in the format of a token that GitHub quotes in its answers; it belongs to no one. */

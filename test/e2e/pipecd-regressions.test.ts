@@ -49,7 +49,7 @@ import {
   sideBySide,
   startStack,
 } from "../harness/pipecdstack.ts";
-import { Event } from "../harness/testobjects.ts";
+import { Event } from "../ket/event.ts";
 
 let pipecd: Pipecd;
 let one: Stack;

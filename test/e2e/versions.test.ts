@@ -4,7 +4,8 @@ import { keptAnnotation } from "../../bus/kube/conversion/kept.ts";
 import { externalKind, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { Parcel } from "../fixtures/functions/parcels.ts";
-import { type Ket, startKet } from "../ket/index.ts";
+import { startKet } from "../harness/startket.ts";
+import type { Ket } from "../ket/index.ts";
 
 type Old = KubeObject<{ to: string; items: string[]; fragile?: boolean }, { sent?: boolean }>;
 const OldParcel = externalKind<Old>({

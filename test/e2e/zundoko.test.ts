@@ -9,8 +9,9 @@ import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { testCluster } from "../harness/platforms.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
+import { startKet } from "../harness/startket.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";
-import { type Ket, startKet } from "../ket/index.ts";
+import type { Ket } from "../ket/index.ts";
 
 const manager = { fieldManager: "test" };
 

@@ -14,8 +14,8 @@ import { ensureWebhooks } from "../../bus/topology.ts";
 import { github } from "../../bus/webhooks/github/github.ts";
 import { webhookEventNames } from "../../bus/webhooks/github/payloads.ts";
 import { hookSecret } from "../harness/environment.ts";
-import { Lines } from "../harness/lines.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
+import { Lines } from "../ket/lines.ts";
 
 /** Counts of the request metric, keyed by its labels: `push stored 202`. */
 export type Outcomes = Readonly<Record<string, number>>;

@@ -2,7 +2,6 @@
  * A cluster, a bus, and replicas for one test file, all of them real. The bus ends with the file, and the cluster is reset for the
  * next one. Files that run in parallel share nothing, unless {@link clusterVariable} names an existing cluster.
  */
-import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
@@ -11,10 +10,17 @@ import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
-import type { Child, LocalNats } from "../../deploy/local/index.ts";
+import type { LocalNats } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
-import { changesOf, failureLines, type ReadFailure } from "./changes.ts";
-import { Lines } from "./lines.ts";
+import { changesOf, failureLines, type ReadFailure } from "../ket/changes.ts";
+import {
+  type GatewayReplica,
+  gatewayOf,
+  gatewaySettings,
+  launchReplica,
+  type Replica,
+  type StartReplica,
+} from "../ket/replica.ts";
 import {
   type ClusterPlatform,
   existingPlatform,
@@ -28,20 +34,7 @@ import {
 import { compiledBefore, quickly } from "./start/quick.ts";
 import { canBeWarm, warmLaunch } from "./start/warm.ts";
 
-/** A replica and its log. */
-export interface Replica extends Child {
-  readonly log: Lines;
-  /** Requests a path of its probe port, such as `/readyz`. */
-  probe(path: string): Promise<{ readonly status: number; readonly text: string }>;
-  /** Sends `SIGKILL` and does not wait. */
-  kill(): Promise<void>;
-}
-
-/** A gateway and the URL of its webhook. */
-export interface GatewayReplica extends Replica {
-  /** Changes with every start. */
-  hookUrl(): string;
-}
+export type { GatewayReplica, Replica } from "../ket/replica.ts";
 
 /** The webhook secret of gateways in tests. */
 export const hookSecret = "it is a secret to everybody";
@@ -124,9 +117,6 @@ export async function startReplica(
     process: mode = "warm",
   }: ReplicaOptions,
 ): Promise<Replica> {
-  const log = new Lines();
-  // The index of the current start's first log line; earlier lines do not count.
-  let life = 0;
   const variables = {
     NATS_URL: platform.natsUrl,
     DENREI_REPLICA: name,
@@ -138,36 +128,24 @@ export async function startReplica(
   };
   const order = { program, args, env: { ...process.env, ...variables } };
   const isWarm = mode === "warm" && sources === root && packages === "bundled" && canBeWarm(variables);
-  const child = await platform.spawn({
+  return launchReplica(platform, {
     name,
-    command: process.execPath,
     cwd: sources,
     args: [...(packages === "bundled" ? quickly() : []), join(sources, programs[program]), ...args],
     env: variables,
     launch: isWarm ? await warmLaunch(order) : undefined,
-    onLine: (line) => log.push(line),
-    ready: () => {
-      const pattern =
-        until === "ready" ? /"msg":"(bridge|worker|gateway|dashboard|admission) ready"/ : /"msg":"starting"/;
-      return log.until((line) => pattern.test(line), defaultDeadline, life);
-    },
-    readyMillis: defaultDeadline,
-    graceMillis: 12_000,
-  });
-  return Object.assign(Object.create(child) as Child, {
-    log,
-    async probe(path: string) {
-      const records = log.records().filter(({ msg }) => msg === "starting");
-      const answer = await fetch(`${records.at(-1)?.probes}${path}`);
-      return { status: answer.status, text: (await answer.text()).trim() };
-    },
-    kill: () => child.stop("SIGKILL"),
-    start(signal?: AbortSignal) {
-      life = log.all.length;
-      return child.start(signal);
-    },
+    until,
   });
 }
+
+/** Starts the processes of KET faster than its own way does. */
+export const startKetReplica: StartReplica = (platform, name, args, { env }) =>
+  startReplica(platform, name, args, {
+    program: "functions",
+    // A bridge keeps timers of its own.
+    process: args[0] === "bridge" ? "fresh" : "warm",
+    env,
+  });
 
 /** Starts a gateway on its own port, with secrets for GitHub's hook `app`; {@link hookSecret} by default. */
 export async function startGateway(
@@ -175,21 +153,10 @@ export async function startGateway(
   name: string,
   { secrets = [hookSecret], ...options }: ReplicaOptions & { readonly secrets?: readonly string[] },
 ): Promise<GatewayReplica> {
-  // Gateways start at the same time: none may read a file while another writes it.
-  const folder = join(platform.directory, `webhooks-${name}`);
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "github.app"), `${secrets.join("\n")}\n`);
-  const env = { DENREI_WEBHOOK_SECRETS: folder, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0", ...options.env };
-  const gateway = await startReplica(platform, name, ["gateway", ...(options.args ?? [])], {
-    ...options,
-    env,
-  });
-  return Object.assign(Object.create(gateway) as Replica, {
-    hookUrl() {
-      const ready = gateway.log.all.findLast((line) => line.includes('"gateway ready"'));
-      return `${JSON.parse(ready ?? "{}").url}/github/app`;
-    },
-  });
+  const env = { ...(await gatewaySettings(platform, name, secrets)), ...options.env };
+  return gatewayOf(
+    await startReplica(platform, name, ["gateway", ...(options.args ?? [])], { ...options, env }),
+  );
 }
 
 /** Starts an environment in the local cluster, or in the one that {@link clusterVariable} names, and installs the CRDs. */

@@ -1,32 +1,18 @@
 /** Writes and reads the objects of running functions, and replays their events. */
 import type { MsgHdrs } from "@nats-io/transport-node";
 import type { ObjectName } from "../../bus/kube/client.ts";
-import { apiVersionOf, externalKind, type Kind } from "../../bus/kube/kind.ts";
+import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../bus/kube/object.ts";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { parseObjectSubject, streams } from "../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
+import { Event, type EventObject } from "../ket/event.ts";
 import type { Replica, TestEnvironment } from "./environment.ts";
 import { metricSum } from "./metrics.ts";
 import { untilQuiet } from "./quiet.ts";
 
 const manager = { fieldManager: "test" };
-
-interface EventObject extends KubeObject {
-  readonly reason: string;
-  readonly note: string;
-  readonly type: string;
-  readonly regarding: { readonly kind: string; readonly name: string };
-}
-
-/** Kubernetes Events. */
-export const Event = externalKind<EventObject>({
-  group: "events.k8s.io",
-  version: "v1",
-  kind: "Event",
-  plural: "events",
-});
 
 /** Matches objects whose condition has the status, and the reason if given. */
 export const has =

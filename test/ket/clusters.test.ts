@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { startKet } from "./index.ts";
+import { startKet } from "../harness/startket.ts";
 
 await programs(...platformPrograms);
 

@@ -8,7 +8,7 @@ import { Namespace } from "../../bus/kube/kind.ts";
 import { Banner } from "../fixtures/functions/banners.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
-import { startKet } from "./index.ts";
+import { startKet } from "../harness/startket.ts";
 
 const fixture = (name: string) => new URL(`../fixtures/functions/${name}.ts`, import.meta.url);
 const fixtures = fileURLToPath(new URL("../fixtures/cases/probe", import.meta.url));

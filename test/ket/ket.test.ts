@@ -10,9 +10,10 @@ import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Letter } from "../fixtures/functions/letters.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
-import { Event } from "../harness/testobjects.ts";
+import { startKet } from "../harness/startket.ts";
+import { Event } from "./event.ts";
 import { readFixture } from "./fixture.ts";
-import { type Ket, type Manifest, startKet, UnservedKindError } from "./index.ts";
+import { type Ket, type Manifest, UnservedKindError } from "./index.ts";
 
 const functions = ["probe", "branches"].map(
   (name) => new URL(`../fixtures/functions/${name}.ts`, import.meta.url),

@@ -24,7 +24,7 @@ import { start } from "../cli/program.ts";
 import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machine.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
-import { startKet } from "./index.ts";
+import { startKet } from "../harness/startket.ts";
 
 const kubectl = (await programs("kubectl")).kubectl.path;
 

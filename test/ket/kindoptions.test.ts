@@ -6,7 +6,8 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { versions } from "../../deploy/local/index.ts";
-import { KetOptionError, type KetOptions, startKet } from "./index.ts";
+import { startKet } from "../harness/startket.ts";
+import { KetOptionError, type KetOptions } from "./index.ts";
 import { planOf } from "./kindoptions.ts";
 
 let folder: string;

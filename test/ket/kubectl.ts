@@ -2,7 +2,7 @@
 import { render } from "@denrei/cli/helm/kustomize";
 import type { Kind, KubeObject, Stored } from "denrei/kinds";
 import { isNotFound, type KubeClient } from "denrei/kubernetes";
-import { changesOf, failureLines, type ReadFailure } from "../harness/changes.ts";
+import { changesOf, failureLines, type ReadFailure } from "./changes.ts";
 import { type Discovery, openDiscovery, UnservedKindError } from "./discovery.ts";
 import { type Manifest, type Named, nameText, readManifests } from "./manifest.ts";
 

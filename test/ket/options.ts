@@ -3,10 +3,10 @@ import type { GitHubOptions, SimulatedGitHub } from "@denrei/simulators/github/g
 import type { Bus } from "denrei/bus";
 import type { Kind, KubeObject, Stored } from "denrei/kinds";
 import type { KubeClient } from "denrei/kubernetes";
-import type { Replica } from "../harness/environment.ts";
 import type { Forward, ForwardTarget } from "./forward.ts";
 import type { Kubectl } from "./kubectl.ts";
 import type { Manifest } from "./manifest.ts";
+import type { Replica, StartReplica } from "./replica.ts";
 
 /** Options of a run. Everything has a default. */
 export interface KetOptions {
@@ -15,7 +15,7 @@ export interface KetOptions {
    * its context is among {@link KetOptions.allowContexts}.
    */
   readonly cluster?: "local" | "kind" | "existing" | undefined;
-  /** Names of shipped functions, and paths or URLs of modules whose default export is a function. */
+  /** Names of functions of the project, and paths or URLs of modules whose default export is a function. */
   readonly functions?: readonly (string | URL)[] | undefined;
   /** Kinds, CRDs, and paths of files with CRDs. Defaults to the functions' kinds. In an existing cluster they stay installed. */
   readonly crds?: readonly (Kind | Manifest | string | URL)[] | undefined;
@@ -67,6 +67,12 @@ export interface KetOptions {
    * function of {@link KetOptions.functions}.
    */
   readonly skaffold?: SkaffoldOptions | undefined;
+  /**
+   * How to start a process. For tests of Denrei itself.
+   *
+   * @internal
+   */
+  readonly startProcess?: StartReplica | undefined;
 }
 
 /** Options of skaffold. Everything has a default. */

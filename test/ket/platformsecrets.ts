@@ -1,20 +1,21 @@
 import { clusterRoles } from "@denrei/cli/authorization";
 import { certificateManifests } from "@denrei/cli/generate/certificates";
 import { needWebhook } from "@denrei/cli/generate/crds";
-import { functions } from "@denrei/functions";
+import { openProject } from "denrei/runtime";
 import type { Manifest } from "./manifest.ts";
 
 /**
  * New certificates for the bus and its users, as `denrei certificates` prints them, and webhook secrets by the name of their hook: what
  * `skaffold.before` of `startKet` needs after the namespace.
  */
-export function platformSecrets({
+export async function platformSecrets({
   namespace = "denrei",
   webhooks = {},
 }: {
   readonly namespace?: string;
   readonly webhooks?: Readonly<Record<string, string>>;
-} = {}): Manifest[] {
+} = {}): Promise<Manifest[]> {
+  const functions = await (await openProject()).all();
   const roles = clusterRoles(functions, "default").map(({ name }) => name);
   const secrets = {
     apiVersion: "v1",

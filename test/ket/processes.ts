@@ -3,10 +3,10 @@ import type { LocalNats } from "@denrei/cli/local/index";
 import type { SimulatedGitHub } from "@denrei/simulators/github/github";
 import { allowedUrlsVariable } from "denrei/github";
 import type { ReconcileFunction } from "denrei/runtime";
-import { type Replica, startGateway, startReplica } from "../harness/environment.ts";
 import type { KetEnvironment } from "./environment.ts";
 import { argumentOf } from "./functions.ts";
 import type { KetOptions } from "./options.ts";
+import { gatewayOf, gatewaySettings, type Replica, startReplica } from "./replica.ts";
 
 /** What the processes need. */
 export interface ProcessesOptions {
@@ -29,7 +29,13 @@ export interface Processes {
 /** Starts them; resolves when all are ready. */
 export async function startProcesses({
   environment: { platform, kubeconfigPath, owned },
-  options: { functions: requested = [], github: seed, workers: count = 1, env },
+  options: {
+    functions: requested = [],
+    github: seed,
+    workers: count = 1,
+    env,
+    startProcess: start = startReplica,
+  },
   namespace,
   functions,
   rights,
@@ -42,28 +48,24 @@ export async function startProcesses({
   const as = (role: string) => ({ KUBECONFIG: kubeconfigPath, NATS_URL: platform.natsUrlFor(role) });
   // In an existing cluster, the functions watch only the run's namespace, and all cluster-scoped objects.
   const watched = owned === "all" ? {} : { DENREI_NAMESPACES: namespace };
-  const program = "functions";
-  await startReplica(platform, "bridge-1", ["bridge", ...args], {
-    program,
-    process: "fresh",
+  await start(platform, "bridge-1", ["bridge", ...args], {
     env: { ...as("bridge"), ...rights, ...watched },
   });
   const role = functions.length === 1 ? (functions[0]?.name ?? "") : "worker";
   const workers = await Promise.all(
     Array.from({ length: count }, (_, at) =>
-      startReplica(platform, `worker-${at + 1}`, ["worker", ...args], {
-        program,
+      start(platform, `worker-${at + 1}`, ["worker", ...args], {
         env: { ...as(role), ...rights, ...(github && { [allowedUrlsVariable]: github.url }), ...env },
       }),
     ),
   );
   if (github?.apps.length && functions.some(({ webhooks }) => webhooks.length > 0)) {
     const secrets = github.apps.map(({ webhookSecret }) => webhookSecret);
-    const gateway = await startGateway(platform, "gateway-1", {
-      ...{ secrets, program, args },
-      env: as("gateway"),
+    const name = "gateway-1";
+    const gateway = await start(platform, name, ["gateway", ...args], {
+      env: { ...as("gateway"), ...(await gatewaySettings(platform, name, secrets)) },
     });
-    github.deliverTo([gateway.hookUrl()]);
+    github.deliverTo([gatewayOf(gateway).hookUrl()]);
   }
   return { workers, github };
 }

@@ -11,12 +11,13 @@ import { Deployment } from "../../bus/kube/workloads.ts";
 import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machine.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
+import { startKet } from "../harness/startket.ts";
 import { type Secret, startTlsBus } from "../harness/tlsbus.ts";
-import { DeployError, type KetOptions, platformSecrets, startKet } from "./index.ts";
+import { DeployError, type KetOptions, platformSecrets } from "./index.ts";
 
 const { skaffold, kubectl } = await programs("skaffold", "kubectl");
 
-const secrets = platformSecrets();
+const secrets = await platformSecrets();
 const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "denrei" } };
 
 let folder: string;

@@ -4,9 +4,9 @@ import { kindText } from "denrei/kinds";
 import { isNotFound, type KubeClient } from "denrei/kubernetes";
 import { kindsOf, type ReconcileFunction } from "denrei/runtime";
 import { stringify } from "yaml";
-import { Lines } from "../harness/lines.ts";
-import { Event } from "../harness/testobjects.ts";
+import { Event } from "./event.ts";
 import type { keyState } from "./keystate.ts";
+import { Lines } from "./lines.ts";
 import type { Target } from "./watching.ts";
 
 /** The sources of the description. */

@@ -7,7 +7,8 @@ import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
 import { Clerk } from "../fixtures/functions/clerks.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { grant } from "../harness/rights.ts";
-import { type KetOptions, RolesRefusedError, startKet } from "./index.ts";
+import { startKet } from "../harness/startket.ts";
+import { type KetOptions, RolesRefusedError } from "./index.ts";
 
 const clerks = new URL("../fixtures/functions/clerks.ts", import.meta.url);
 const allowedClerks = new URL("../fixtures/functions/allowedclerks.ts", import.meta.url);

@@ -16,12 +16,13 @@ import { podLogLine } from "../../deploy/local/index.ts";
 import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machine.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
+import { startKet } from "../harness/startket.ts";
 import { type Secret, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
-import { type Forward, type Ket, type KetOptions, platformSecrets, startKet } from "./index.ts";
+import { type Forward, type Ket, type KetOptions, platformSecrets } from "./index.ts";
 
 const kubectl = (await programs("kubectl")).kubectl.path;
 
-const secrets = platformSecrets();
+const secrets = await platformSecrets();
 const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "denrei" } };
 const fixtures = fileURLToPath(new URL("../fixtures/cases/zundoko", import.meta.url));
 

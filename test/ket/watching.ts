@@ -1,7 +1,7 @@
 /** Waits for several objects at once by watching them. */
 import type { Kind, Stored } from "denrei/kinds";
 import type { KubeClient, ObjectName } from "denrei/kubernetes";
-import { changesOf, failureLines, type ReadFailure } from "../harness/changes.ts";
+import { changesOf, failureLines, type ReadFailure } from "./changes.ts";
 import { differences, type Expectation, isAbsence } from "./match.ts";
 
 /** An object and what is expected of it: a partial object or a condition. */

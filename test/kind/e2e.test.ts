@@ -2,7 +2,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, test } from "vitest";
-import { type Ket, startKet } from "../ket/index.ts";
+import { startKet } from "../harness/startket.ts";
+import type { Ket } from "../ket/index.ts";
 
 let ket: Ket;
 beforeAll(async () => {

@@ -8,7 +8,8 @@ import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { start } from "../cli/program.ts";
 import { hikawa, isFinished } from "../harness/song.ts";
-import { type Ket, platformSecrets, startKet } from "../ket/index.ts";
+import { startKet } from "../harness/startket.ts";
+import { type Ket, platformSecrets } from "../ket/index.ts";
 
 const { kind } = await obtainBinaries(["kind"]);
 
@@ -57,7 +58,7 @@ describe("functions that skaffold deploys", () => {
         file: "deploy/skaffold.yaml",
         before: [
           "deploy/kubernetes/base/namespace.yaml",
-          ...platformSecrets({ webhooks: { "github.app": "secret" } }),
+          ...(await platformSecrets({ webhooks: { "github.app": "secret" } })),
         ],
       },
     });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ApiError } from "../../bus/kube/errors.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { Image } from "../../deploy/simulators/kpack/kinds.ts";
-import { type Ket, startKet } from "../ket/index.ts";
+import { startKet } from "../harness/startket.ts";
+import type { Ket } from "../ket/index.ts";
 import { imageIn } from "../kpack/environment.ts";
 import { invalidImages, validating } from "../kpack/invalidimages.ts";
 

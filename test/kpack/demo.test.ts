@@ -5,7 +5,7 @@ import { externalKind } from "../../bus/kube/kind.ts";
 import { Image, ServiceAccount } from "../../deploy/simulators/kpack/kinds.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
 import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
-import { Lines } from "../harness/lines.ts";
+import { Lines } from "../ket/lines.ts";
 import { account, accountIn, imageIn, manager } from "./environment.ts";
 
 const program = fileURLToPath(new URL("../../deploy/simulators/kpack/main.ts", import.meta.url));

@@ -13,8 +13,8 @@ import {
   startLocalTestEnvironment,
   startOwnTestEnvironment,
 } from "../harness/environment.ts";
-import { Lines } from "../harness/lines.ts";
 import { createNamespace } from "../harness/namespaces.ts";
+import { Lines } from "../ket/lines.ts";
 
 /** Field manager of the tests. */
 export const manager = { fieldManager: "test" };

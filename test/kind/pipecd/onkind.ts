@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { Deployment } from "../../../bus/kube/workloads.ts";
 import { pipecdClient } from "../../../functions/pipecd/api/client.ts";
-import { type Ket, startKet } from "../../ket/index.ts";
+import { startKet } from "../../harness/startket.ts";
+import type { Ket } from "../../ket/index.ts";
 import { readManifests } from "../../ket/manifest.ts";
 
 /** The manifests of PipeCD and its stores. */

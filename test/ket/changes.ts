@@ -1,9 +1,7 @@
 /** Follows an object through its changes. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type KubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
-import { isNotFound } from "../../bus/kube/errors.ts";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import type { Kind, KubeObject, Stored } from "denrei/kinds";
+import { isNotFound, type KubeClient, type ObjectName, resourcePath } from "denrei/kubernetes";
 
 const pauseMillis = 100;
 

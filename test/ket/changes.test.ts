@@ -9,8 +9,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { ConfigMap } from "../../bus/kube/kind.ts";
-import { watched } from "../ket/watching.ts";
 import { changesOf, failureLines, type ReadFailure } from "./changes.ts";
+import { watched } from "./watching.ts";
 
 const at = { namespace: "default", name: "one" };
 const list = { metadata: { resourceVersion: "1" }, items: [] };
