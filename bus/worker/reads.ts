@@ -4,7 +4,6 @@
  */
 import type { KubeClient } from "../kube/client.ts";
 import { isOutside, ownerMarks } from "../kube/clusterchild.ts";
-import { type ApiError, isForbidden } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { labelSelectorText, selects } from "../kube/labelselector.ts";
 import {
@@ -21,7 +20,7 @@ import { keyText, type ObjectKey } from "../subjects.ts";
 import type { Written } from "./echoes.ts";
 import { changesOf, type FirstRead, isAt, readLive } from "./firstread.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
-import { type Selection, withListAdvice } from "./scope.ts";
+import type { Selection } from "./scope.ts";
 import {
   type Collection,
   collectionIn,
@@ -161,11 +160,7 @@ class CorrectedReads implements ReconcileReads {
   ): Promise<readonly Stored<T>[]> {
     const { client, signal } = this.#sources;
     const labelSelector = labelSelectorText(labels) || undefined;
-    const { items } = await client
-      .list(kind, namespace || undefined, { labelSelector }, signal)
-      .catch((error: unknown) => {
-        throw isForbidden(error) ? withListAdvice(error as ApiError, kind) : error;
-      });
+    const { items } = await client.list(kind, namespace || undefined, { labelSelector }, signal);
     const versions = items.map(({ metadata }) => metadata);
     // Objects without the labels count as absent. If one is read later, its event requests another reconcile.
     this.#seen.readAll(kind, collectionIn(namespace), versions, "server");

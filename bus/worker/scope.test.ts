@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { ApiError } from "../kube/errors.ts";
-import { ConfigMap, Namespace, Pod, Secret } from "../kube/kind.ts";
+import { ConfigMap, Namespace, Pod } from "../kube/kind.ts";
 import type { Stored } from "../kube/object.ts";
 import { ClusterRole } from "../kube/rbac.ts";
-import { keyOf, namespaceOfChild, selectionOf, withListAdvice } from "./scope.ts";
+import { keyOf, namespaceOfChild, selectionOf } from "./scope.ts";
 
 const ownerIn = (namespace?: string): Stored => ({
   apiVersion: "example.com/v1",
@@ -59,14 +58,4 @@ test.each([
   [ClusterRole, "own", ownerIn("own"), 'no metadata.namespace in the child ClusterRole a.*found "own"'],
 ])("child - rejects %o in the namespace %j", (kind, namespace, owner, message) => {
   expect(() => namespaceOfChild(kind, { name: "a", namespace }, owner)).toThrow(new RegExp(message));
-});
-
-test("a denied list names the permission to declare", () => {
-  const denied = () => new ApiError("GET /x", 403, { reason: "Forbidden", message: "cannot list" });
-  const role = withListAdvice(denied(), ClusterRole);
-  expect(role.message).toContain(
-    'permissions: [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], verbs: ["list"] }]',
-  );
-  expect(role.message).toContain("GET /x was answered 403 Forbidden: cannot list. ");
-  expect(withListAdvice(denied(), Secret).message).toContain("No function may list Secrets");
 });

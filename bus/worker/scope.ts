@@ -1,7 +1,6 @@
 /** Namespaces of a reconcile's reads, derived from the scope of their kinds. Pure. */
 import type { ObjectName } from "../kube/client.ts";
-import type { ApiError } from "../kube/errors.ts";
-import { type Kind, Secret } from "../kube/kind.ts";
+import type { Kind } from "../kube/kind.ts";
 import { type LabelSelector, labelSelectorOf } from "../kube/labelselector.ts";
 import type { Stored } from "../kube/object.ts";
 import type { ObjectKey } from "../subjects.ts";
@@ -73,15 +72,4 @@ export function namespaceOfChild(
     `expected ${child} in the namespace "${ownNamespace}" of its owner, found "${given}": an owner reference cannot cross ` +
       "namespaces. Remove metadata.namespace",
   );
-}
-
-/** The error of a list that RBAC denies, with the permission that the function lacks. */
-export function withListAdvice(error: ApiError, { group, plural }: Kind): ApiError {
-  const isSecret = group === Secret.group && plural === Secret.plural;
-  error.message = `${error.answer}. ${
-    isSecret
-      ? "No function may list Secrets: use ctx.read.list, which returns their metadata, and ctx.live.get."
-      : `Declare it in the function: permissions: [{ apiGroups: ["${group}"], resources: ["${plural}"], verbs: ["list"] }].`
-  }`;
-  return error;
 }

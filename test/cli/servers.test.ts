@@ -246,7 +246,7 @@ describe.concurrent("the API server", () => {
   test("forbids a request: the demo names the request", async () => {
     const { url } = await apiServer(403);
     expect(await ask("demo", kubeconfig(url))).toMatch(
-      /GET \S+customresourcedefinitions\S+ was answered 403 Because: so it is/,
+      /GET \S+rolebindings was answered 403 Because: so it is/,
     );
   });
 });
