@@ -1,6 +1,5 @@
 /** Entry point. */
 import "../nodeversion.ts";
-import "../../bus/nodeversion.ts";
 import { enableCompileCache } from "node:module";
 import { watchOutput } from "./output.ts";
 

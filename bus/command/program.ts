@@ -23,6 +23,14 @@ const program = new Command("denrei")
   .exitOverride()
   .addHelpText("after", "\nExit codes: 0 success, 1 failure, 2 invalid command line or setting, 130 Ctrl-C.");
 
+program.commandsGroup("Start:");
+
+program
+  .command("init")
+  .description("Create a project with an example function")
+  .argument("<folder>", "Folder of the project, whose name becomes that of the package")
+  .action(async (folder: string) => (await import("./init/init.ts")).init(folder));
+
 program.commandsGroup("Run:");
 
 const tracingHelp = `

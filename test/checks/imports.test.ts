@@ -11,7 +11,7 @@ async function sourceFiles(): Promise<readonly SourceFile[]> {
   const files: SourceFile[] = [];
   for await (const path of glob("*/**/*.{ts,tsx,js,mjs}", {
     cwd: root,
-    exclude: ["**/node_modules/**", "dashboard/web/dist/**"],
+    exclude: ["**/node_modules/**", "dashboard/web/dist/**", "dist/**"],
   })) {
     files.push({ path: path.replaceAll(sep, "/"), text: await readFile(join(root, path), "utf8") });
   }

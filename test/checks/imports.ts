@@ -181,5 +181,6 @@ function problemOfPackage(
     : `${from}/package.json does not list it. Install it, or remove the import.`;
 }
 
-/** Files that are in no package: tests, and the sources of the dashboard's page. */
-const isDevelopment = (path: string): boolean => isTest(path) || path.startsWith("dashboard/web/");
+/** Files that are in no package: tests, the sources of the dashboard's page, and what builds the packages. */
+const isDevelopment = (path: string): boolean =>
+  isTest(path) || path.startsWith("dashboard/web/") || path.startsWith("deploy/packages/");

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readSettings } from "../../bus/config/config.ts";
 import { functionConsumers } from "../../bus/topology.ts";
 import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
@@ -35,7 +34,8 @@ function natsConfiguration(objects: readonly Manifest[]): Manifest {
 }
 
 /** The default path of webhooks. */
-const webhookPath = readSettings(["webhookPath"], {}, {}).webhookPath;
+/** The built-in functions have webhooks of GitHub only. */
+const webhookPath = "/github";
 
 const workersIn = (objects: readonly Manifest[]): Workload[] =>
   objects

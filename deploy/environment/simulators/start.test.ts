@@ -82,7 +82,7 @@ test("reports a missing simulator if its package is not installed", () => {
   expect(missingSimulator(loginSimulator)).toBeUndefined();
   const withoutPackage = { ...loginSimulator, needs: "no-such-package" };
   const message =
-    "the login simulator is not installed. It needs a checkout and its development dependencies: npm ci";
+    "the login simulator is not installed. Install it: npm install --save-dev @denrei/simulators (in a checkout: npm ci)";
   expect(missingSimulator(withoutPackage)).toBe(message);
   expect(() => requireSimulators(githubSimulator, withoutPackage)).toThrow(message);
 });

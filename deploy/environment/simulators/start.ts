@@ -31,15 +31,22 @@ export interface StartOptions {
 /** Starts child processes and stops them with itself. */
 type Spawner = Pick<LocalProcesses, "spawn">;
 
-const programOf = ({ name }: Simulator<unknown>): string =>
-  fileURLToPath(new URL(`../../simulators/${name}/main.ts`, import.meta.url));
+/** Its program; undefined if the package with the simulators is not installed. */
+function programOf({ name }: Simulator<unknown>): string | undefined {
+  try {
+    const path = fileURLToPath(import.meta.resolve(`@denrei/simulators/${name}/main`));
+    return existsSync(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Why the simulator cannot be started; undefined if it can. The image has no simulators, and production installs lack their packages. */
 export function missingSimulator(simulator: Simulator<unknown>): string | undefined {
   const { service, needs } = simulator;
-  const missing = !existsSync(programOf(simulator)) || (needs !== undefined && !isInstalled(needs));
+  const missing = programOf(simulator) === undefined || (needs !== undefined && !isInstalled(needs));
   return missing
-    ? `the ${service} simulator is not installed. It needs a checkout and its development dependencies: npm ci`
+    ? `the ${service} simulator is not installed. Install it: npm install --save-dev @denrei/simulators (in a checkout: npm ci)`
     : undefined;
 }
 
@@ -72,7 +79,7 @@ export async function startSimulator<T>(
     {
       name,
       command: process.execPath,
-      args: [programOf(simulator), ...args],
+      args: [programOf(simulator) ?? "", ...args],
       env: { ...env, NODE_NO_WARNINGS: "1" },
       onLine(line) {
         const found = parsed(line, ready);

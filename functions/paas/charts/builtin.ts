@@ -5,7 +5,7 @@ import { type Chart, ChartError } from "./chart.ts";
 import chart from "./default/chart.ts";
 
 /** Source of the built-in chart: TypeScript that `sourceChart` runs unchanged, as a starting point for a site's own chart. */
-export const builtinSource: string = readFileSync(new URL("./default/chart.ts", import.meta.url), "utf8");
+export const builtinSource: string = readFileSync(new URL("default/chart.ts", import.meta.url), "utf8");
 
 /** The built-in chart, run in this process. It is trusted and fast. */
 export const builtinChart: Chart = {

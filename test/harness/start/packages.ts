@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { rolldown } from "rolldown";
+import { bundledFile, bundlePackages } from "../../../deploy/packages/bundle.ts";
 import { packagesVariable } from "./quick.ts";
 
 /** Not hono: its other modules would load a second copy. */
@@ -36,7 +36,6 @@ const packages = [
 ];
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const fileOf = (name: string): string => `${name.replaceAll(/[@/]/g, "_")}.js`;
 
 export default async function setup(): Promise<void> {
   const versions = await readFile(join(root, "package-lock.json"));
@@ -64,45 +63,15 @@ export default async function setup(): Promise<void> {
 }
 
 async function bundle(folder: string): Promise<void> {
-  const stubs = new Map<string, string>();
-  for (const name of packages) stubs.set(`stub:${name}`, await stubOf(name));
-  const build = await rolldown({
-    cwd: root,
-    platform: "node",
-    logLevel: "warn",
-    preserveEntrySignatures: "strict",
-    input: Object.fromEntries(packages.map((name) => [fileOf(name).replace(/\.js$/, ""), `stub:${name}`])),
-    plugins: [
-      {
-        name: "stubs",
-        resolveId: (id) => (stubs.has(id) ? id : null),
-        load: (id) => stubs.get(id) ?? null,
-      },
-    ],
-  });
-  await build.write({ dir: folder, format: "esm", chunkFileNames: "shared-[hash].js" });
-  await build.close();
+  await bundlePackages(packages, folder);
   await writeFile(join(folder, "package.json"), '{ "type": "module" }\n');
   await writeFile(join(folder, "hook.js"), hook);
-}
-
-/** A module with all exports of a package. A bundler cannot know the exports of a CommonJS module. */
-async function stubOf(name: string): Promise<string> {
-  const path = JSON.stringify(fileURLToPath(import.meta.resolve(name)));
-  const exported = await import(name);
-  const names = Object.keys(exported).filter((one) => !["default", "module.exports"].includes(one));
-  if (!("module.exports" in exported))
-    return `export * from ${path};\n${"default" in exported ? `export { default } from ${path};\n` : ""}`;
-  const lines = names.map(
-    (one, at) => `const e${at} = all[${JSON.stringify(one)}];\nexport { e${at} as ${one} };`,
-  );
-  return [`import all from ${path};`, "export default all;", ...lines].join("\n");
 }
 
 /** Runs first in a process and in each of its threads. */
 const hook = `import { registerHooks } from "node:module";
 
-const files = new Map(${JSON.stringify(packages.map((name) => [name, fileOf(name)]))});
+const files = new Map(${JSON.stringify(packages.map((name) => [name, bundledFile(name)]))});
 registerHooks({
   resolve(specifier, context, next) {
     const file = files.get(specifier);

@@ -6,6 +6,7 @@ import Module, {
   type ResolveHookContext,
   registerHooks,
 } from "node:module";
+import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { importedNames, textWithNames } from "./importednames.ts";
 import { kubeExports } from "./k8skinds.ts";
@@ -33,7 +34,9 @@ const typesOnly: readonly string[] = ["application"];
 
 const here = new URL(".", import.meta.url).href;
 const isOurs = (url: string): boolean => url.startsWith(here);
-const ownModule = (file: string) => ({ url: here + file, shortCircuit: true });
+/** Of these modules: they are compiled in a package, and sources in the repository. */
+const extension = extname(import.meta.filename);
+const ownModule = (name: string) => ({ url: `${here}${name}${extension}`, shortCircuit: true });
 const generated = (url: string) => ({ url, format: "module", shortCircuit: true });
 
 /** Names that a module imports, by its address and the specifier. */
@@ -98,7 +101,7 @@ function resolve(request: Import, site: SiteFolder): ResolveFnOutput {
     return sealed ? resolveLate(request, site) : next(specifier, context);
   }
   if (from === k8sUrl || (from.startsWith(namesUrl) && isOurs(specifier)))
-    return ownModule(specifier.slice(here.length));
+    return { url: specifier, shortCircuit: true };
   if (from.startsWith(namesUrl)) {
     const origin = named[Number(from.slice(namesUrl.length))]?.from ?? "";
     return resolveForeign({ ...request, from: origin }, site);
@@ -125,8 +128,8 @@ function resolveForeign(request: Import, site: SiteFolder): ResolveFnOutput {
   const name = specifier.startsWith("node:") ? specifier.slice("node:".length) : specifier;
   const isFile = from.startsWith("file:");
   const isSite = site !== undefined && from.startsWith(site);
-  if (isFile && name === "process") return ownModule("restrictedprocess.ts");
-  if (isFile && replaced.includes(name)) return ownModule("forbiddenmodule.ts");
+  if (isFile && name === "process") return ownModule("restrictedprocess");
+  if (isFile && replaced.includes(name)) return ownModule("forbiddenmodule");
   if (pure.includes(name)) return next(`node:${name}`, context);
   if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
   if (isFile && !isSite && (specifier.startsWith(".") || dependencies.includes(specifier)))
@@ -207,10 +210,10 @@ function textOf(url: string): string | undefined {
   if (url === chartUrl) return chartSource ?? "";
   if (url === typesUrl) return "export {};";
   if (url === k8sUrl)
-    return `import { k8s } from ${JSON.stringify(`${here}k8s.ts`)};\n${kubeExports.map((name) => `export const ${name} = k8s.${name};`).join("\n")}`;
+    return `import { k8s } from ${JSON.stringify(`${here}k8s${extension}`)};\n${kubeExports.map((name) => `export const ${name} = k8s.${name};`).join("\n")}`;
   if (!url.startsWith(namesUrl)) return undefined;
   const { specifier = "", names = [] } = named[Number(url.slice(namesUrl.length))] ?? {};
-  return textWithNames(specifier, names, `${here}missingexport.ts`);
+  return textWithNames(specifier, names, `${here}missingexport${extension}`);
 }
 
 const refusal = (specifier: string, site: string | undefined): string =>

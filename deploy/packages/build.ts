@@ -1,0 +1,144 @@
+/** Builds the packages of a release: compiled modules with declarations and source maps, and what else each contains. */
+import { execFile } from "node:child_process";
+import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { builtPage } from "../environment/page.ts";
+import { bundledFile, bundlePackages } from "./bundle.ts";
+import { type PackageManifest, publishedManifest } from "./manifest.ts";
+import { type Package, packages } from "./packages.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const run = promisify(execFile);
+
+/** A built package. */
+export interface BuiltPackage {
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** Builds all packages below `out`, which it empties first. */
+export async function buildPackages(out: string): Promise<readonly BuiltPackage[]> {
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  await builtPage();
+  const compiled = await mkdtemp(join(tmpdir(), "denrei-packages-"));
+  try {
+    const compiler = join(root, "node_modules/typescript/bin/tsc");
+    const config = fileURLToPath(new URL("tsconfig.json", import.meta.url));
+    await run(process.execPath, [compiler, "-p", config, "--outDir", compiled]).catch(
+      ({ stdout, message }) => {
+        throw new Error(`the packages do not compile:\n${stdout || message}`);
+      },
+    );
+    const { version } = await manifestOf("");
+    const built: BuiltPackage[] = [];
+    for (const one of packages) built.push(await buildPackage(one, { compiled, out, version }));
+    return built;
+  } finally {
+    await rm(compiled, { recursive: true, force: true });
+  }
+}
+
+/** Packs built packages into tarballs. Returns their paths, in the same order. */
+export async function packPackages(built: readonly BuiltPackage[], out: string): Promise<readonly string[]> {
+  await mkdir(out, { recursive: true });
+  const tarballs: string[] = [];
+  for (const { folder } of built) {
+    const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", out], { cwd: folder });
+    tarballs.push(join(out, stdout.trim()));
+  }
+  return tarballs;
+}
+
+interface BuildContext {
+  readonly compiled: string;
+  readonly out: string;
+  readonly version: string;
+}
+
+async function buildPackage(
+  { folder, files, without, bundled }: Package,
+  { compiled, out, version }: BuildContext,
+): Promise<BuiltPackage> {
+  const manifest = await manifestOf(folder);
+  const target = join(out, manifest.name);
+  const isOther = (path: string) => without.some((one) => path === one || path.startsWith(`${one}/`));
+  for await (const path of glob("**/*.{js,d.ts,map}", { cwd: join(compiled, folder) }))
+    if (!isOther(path)) await copyCompiled(join(compiled, folder, path), join(target, path));
+  for (const pattern of files)
+    for await (const path of glob(pattern, { cwd: join(root, folder), exclude: ["**/node_modules/**"] }))
+      await copyFile(join(root, folder, path), join(target, path));
+  if (bundled.length > 0) await bundleInto(target, bundled);
+  const published = publishedManifest(manifest, { version, bundled });
+  await writeFile(join(target, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
+  await writeFile(join(target, "README.md"), readme(manifest));
+  for (const name of ["LICENSE", "NOTICE"]) await cp(join(root, name), join(target, name));
+  return { name: manifest.name, folder: target };
+}
+
+const readme = ({ name, description }: PackageManifest): string =>
+  `# ${name}\n\n${description}.\n\nPart of Denrei: Kubernetes reconcilers as stateless functions on a NATS bus.\n`;
+
+async function manifestOf(folder: string): Promise<PackageManifest> {
+  return JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
+}
+
+/** The compiler leaves the names of files in URLs, and the imports of declarations, as they are. */
+const sourceUrl = /(new URL\("\.[^"]*)\.ts(", import\.meta\.url\))/g;
+const declarationImport = /((?:from|import) ?\(?"\.[^"]*)\.ts"/g;
+
+async function copyCompiled(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  if (from.endsWith(".map")) return cp(from, to);
+  const text = await readFile(from, "utf8");
+  const changed = from.endsWith(".js")
+    ? text.replaceAll(sourceUrl, "$1.js$2")
+    : text.replaceAll(declarationImport, '$1.js"');
+  await writeFile(to, changed);
+}
+
+async function copyFile(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  if (!from.endsWith(".js")) return cp(from, to, { recursive: true });
+  await copyCompiled(from, to);
+}
+
+/** Bundles dependencies into the folder `vendor` of a package, and makes its modules import them from there. */
+async function bundleInto(target: string, names: readonly string[]): Promise<void> {
+  const vendor = join(target, "vendor");
+  const folders = await bundlePackages(names, vendor);
+  await writeFile(join(vendor, "LICENSES.txt"), await licenses(folders));
+  const imported = new RegExp(`(from "|import\\(")(${names.join("|")})"`, "g");
+  for await (const path of glob("**/*.js", { cwd: target })) {
+    if (path.startsWith("vendor/")) continue;
+    const text = await readFile(join(target, path), "utf8");
+    const to = posix.relative(posix.dirname(path), "vendor");
+    const changed = text.replaceAll(
+      imported,
+      (_, before: string, name: string) =>
+        `${before}${to.startsWith(".") ? to : `./${to}`}/${bundledFile(name)}"`,
+    );
+    if (changed !== text) await writeFile(join(target, path), changed);
+  }
+}
+
+async function licenses(folders: readonly string[]): Promise<string> {
+  const texts = await Promise.all(
+    folders.map(async (folder) => {
+      const { name, version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+      const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
+      const text = file === undefined ? `License: ${license}` : await readFile(join(folder, file), "utf8");
+      return `${name} ${version}\n\n${text.trim()}\n`;
+    }),
+  );
+  return texts.join(`\n${"-".repeat(80)}\n\n`);
+}
+
+if (import.meta.main) {
+  const out = join(root, "dist");
+  const tarballs = await packPackages(await buildPackages(join(out, "packages")), join(out, "tarballs"));
+  for (const tarball of tarballs) console.log(tarball);
+}
