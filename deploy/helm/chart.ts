@@ -41,7 +41,7 @@ export async function chartFiles(bus: BusScope, rendered?: Sources): Promise<Cha
 const oldestKubernetes = "1.30.0";
 
 async function chartYaml(): Promise<string> {
-  const text = await readFile(new URL("../package.json", import.meta.url), "utf8");
+  const text = await readFile(new URL(import.meta.resolve("denrei/package.json")), "utf8");
   const { name, version, description } = JSON.parse(text) as Record<string, string>;
   // With the dash, the comparison also accepts versions of distributions, such as v1.30.1-gke.100.
   const kubeVersion = `>=${oldestKubernetes}-0`;

@@ -100,19 +100,26 @@ describe("processes", () => {
   });
 });
 
-const loads = /(?:^(?:import|export)(?! type\b)[^;]*?from |\bawait import\()"(\.[^"]+)"/gms;
+const loads = /(?:^(?:import|export)(?! type\b)[^;]*?from |\bawait import\()"(\.[^"]+|denrei(?:\/\w+)?)"/gms;
+const { exports: entries } = JSON.parse(readFileSync(join(root, "bus/package.json"), "utf8"));
+
+/** The file of an import of `denrei`, or of a relative one. */
+const fileOf = (specifier: string, from: string): string =>
+  specifier.startsWith(".")
+    ? join(dirname(from), specifier)
+    : join(root, "bus", entries[specifier.replace("denrei", ".")]);
 
 /** The modules that a module imports, statically or dynamically, including itself. */
 function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
   if (loaded.has(path) || !existsSync(path)) return loaded;
   loaded.add(path);
   const text = readFileSync(path, "utf8");
-  for (const [, specifier = ""] of text.matchAll(loads)) loadedBy(join(dirname(path), specifier), loaded);
+  for (const [, specifier = ""] of text.matchAll(loads)) loadedBy(fileOf(specifier, path), loaded);
   return loaded;
 }
 
 describe("functions", () => {
-  const catalog = readFileSync(join(root, "functions/catalog.ts"), "utf8");
+  const catalog = readFileSync(join(root, "functions/components.ts"), "utf8");
   const using = (module: string): string[] =>
     functions
       .filter(({ name }) => {
