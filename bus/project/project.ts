@@ -43,7 +43,7 @@ function findConfig(from: string): string {
     if (folder === dirname(folder))
       throw new ProjectError(
         `${from} is not in a Denrei project: found no ${fileNames[0]} there or in a folder above. ` +
-          "Run the command in a project, or create one: npm create denrei@latest my-operator",
+          "Run the command in a project, or create one: npx denrei init my-operator",
       );
   }
 }

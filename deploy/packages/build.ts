@@ -27,7 +27,7 @@ export async function buildPackages(out: string): Promise<readonly BuiltPackage[
   const compiled = await mkdtemp(join(tmpdir(), "denrei-packages-"));
   try {
     const compiler = join(root, "node_modules/typescript/bin/tsc");
-    const config = fileURLToPath(new URL("tsconfig.json", import.meta.url));
+    const config = fileURLToPath(new URL("./tsconfig.json", import.meta.url));
     await run(process.execPath, [compiler, "-p", config, "--outDir", compiled]).catch(
       ({ stdout, message }) => {
         throw new Error(`the packages do not compile:\n${stdout || message}`);
@@ -86,7 +86,7 @@ async function manifestOf(folder: string): Promise<PackageManifest> {
   return JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
 }
 
-/** The compiler leaves the names of files in URLs, and the imports of declarations, as they are. */
+/** The compiler changes neither the names of files in URLs nor the imports of declarations. */
 const sourceUrl = /(new URL\("\.[^"]*)\.ts(", import\.meta\.url\))/g;
 const declarationImport = /((?:from|import) ?\(?"\.[^"]*)\.ts"/g;
 

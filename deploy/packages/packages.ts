@@ -4,7 +4,7 @@
 export interface Package {
   /** Its folder in the repository. */
   readonly folder: string;
-  /** Patterns of files that are published as they are. */
+  /** Patterns of files that are published unchanged. */
   readonly files: readonly string[];
   /** Folders and files within it that belong to another package or only to the repository. */
   readonly without: readonly string[];

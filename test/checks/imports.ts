@@ -93,9 +93,12 @@ export function importsOf({ path, text: source }: SourceFile): Import[] {
       of,
     }));
   const names = importPatterns.flatMap((pattern) => all(pattern, "names"));
-  const files = all(filePattern, "file").filter(
-    ({ specifier }) => folderOf(resolved(path, specifier)) !== undefined,
-  );
+  // A URL is relative even without a dot.
+  const relative = all(filePattern, "file").map((one) => ({
+    ...one,
+    specifier: one.specifier.startsWith(".") ? one.specifier : `./${one.specifier}`,
+  }));
+  const files = relative.filter(({ specifier }) => folderOf(resolved(path, specifier)) !== undefined);
   return [...names, ...files].sort((a, b) => a.line - b.line);
 }
 

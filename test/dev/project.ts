@@ -52,7 +52,7 @@ const printedMillis = 180_000;
 
 /** Starts it on a local platform, unless `env` selects an existing cluster; resolves when the guide is printed. */
 export async function startDev(
-  { start: begin }: Project,
+  { start: begin }: Partial<Project> & Pick<Project, "start">,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Dev> {

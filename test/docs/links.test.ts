@@ -12,7 +12,10 @@ import { pageOf } from "./markdown.ts";
 
 const pages = pagesIn(root);
 const paths: string[] = [];
-for await (const path of glob(["**/*.md", ".github/**/*.md"], { cwd: root, exclude: ["**/node_modules/**"] }))
+for await (const path of glob(["**/*.md", ".github/**/*.md"], {
+  cwd: root,
+  exclude: ["**/node_modules/**", "dist/**"],
+}))
   paths.push(path);
 
 test("finds the pages of the repository", () => {

@@ -7,9 +7,9 @@ import manifest from "../../package.json" with { type: "json" };
 import { UsageError } from "../errors.ts";
 import { say } from "../output.ts";
 
-const template = fileURLToPath(new URL("template", import.meta.url));
+const template = fileURLToPath(new URL("./template", import.meta.url));
 
-/** npm would not publish files with these names as they are. */
+/** npm does not publish files with these names unchanged. */
 const renamed: Readonly<Record<string, string>> = { gitignore: ".gitignore", dockerignore: ".dockerignore" };
 
 /** Creates a project in a new or empty folder. Throws a {@link UsageError}, and then writes nothing. */
