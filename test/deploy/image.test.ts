@@ -130,6 +130,7 @@ describe("the image", () => {
       "compiled",
       "crds",
       "dashboard",
+      "denrei.config.ts",
       "deploy",
       "functions",
       "node_modules",

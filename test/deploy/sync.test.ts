@@ -3,13 +3,14 @@
  * unpack saved files with tar like skaffold does, and run the hook.
  */
 import { execFile } from "node:child_process";
-import { cp, glob, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Child } from "../../deploy/local/index.ts";
 import { openRun, type Run } from "../../deploy/local/run/run.ts";
+import { linkPackages } from "../harness/linkpackages.ts";
 import { Lines } from "../ket/lines.ts";
 import { allOf, includedBy, stageNamed, stagesOf } from "./dockerfile.ts";
 import { containerOf, find, root, type Workload } from "./manifests.ts";
@@ -58,7 +59,9 @@ async function matching(pattern: string, cwd: string): Promise<string[]> {
 describe("the set of synchronized files", () => {
   test("is every TypeScript source in the image, with the same paths", async () => {
     const kept = includedBy(await readFile(join(root, ".dockerignore"), "utf8"));
-    const found = await Promise.all(copied.map((folder) => matching(`${folder}/**/*.ts`, root)));
+    const found = await Promise.all(
+      copied.map((path) => (path.endsWith(".ts") ? [path] : matching(`${path}/**/*.ts`, root))),
+    );
     const sources = found.flat().filter(kept).sort();
     const rules = artifact.sync?.manual ?? [];
     const matched = await Promise.all(rules.map(({ src }) => matching(src, join(root, artifact.context))));
@@ -88,7 +91,7 @@ describe("a container of the dev overlay", () => {
     app = join(folder, "container", workdir);
     const image = join(folder, "image");
     for (const source of copied) await cp(join(root, source), join(image, source), { recursive: true });
-    await symlink(join(root, "node_modules"), join(image, "node_modules"));
+    linkPackages(image);
     await mkdir(app, { recursive: true });
     const [init] = worker.spec.template.spec.initContainers ?? [];
     const mounts = [init, containerOf(worker)].map((one) =>

@@ -54,7 +54,7 @@ test("new code reconciles new and existing objects; broken code does not replace
   expect((await put(client, "fourth", { spec: { colour: "red" } })).spec).toEqual({ colour: "red" });
 
   // A missing permission shows at once, and the role follows the declaration.
-  const lists = `const { externalKind } = await import("../../bus/kube/kind.ts");
+  const lists = `const { externalKind } = await import("denrei");
     await ctx.live.list(externalKind({ group: "batch", version: "v1", kind: "Job", plural: "jobs" }));`;
   const declares = 'permissions: [{ apiGroups: ["batch"], resources: ["jobs"], verbs: ["list"] }],';
   save(pebble, source({ mark: "5", reconcile: lists }));

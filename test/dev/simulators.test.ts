@@ -27,7 +27,10 @@ const ClusterBuilder = externalKind<KubeObject<object, { conditions?: Condition[
 });
 /** A function whose mark contains the address of PipeCD. */
 const marking = (code: number): string =>
-  source({ mark: `${code} " + process.env.DENREI_PIPECD_WEB_ADDRESS + "` });
+  source({
+    webhooks: 'github.on("push", { keys: () => [] })',
+    mark: `${code} " + process.env.DENREI_PIPECD_WEB_ADDRESS + "`,
+  });
 
 test("what the guide prints works, and no webhook is lost while code is saved or when the gateway dies", async () => {
   const here = testFolder();
@@ -95,7 +98,7 @@ test("what the guide prints works, and no webhook is lost while code is saved or
   expect(answers.length).toBeGreaterThan(saves);
   expect(new Set(answers)).toEqual(new Set([202]));
 
-  const gateways = () => here.processes().filter((line) => /^\d+ \S*node \S+denrei\.ts gateway$/.test(line));
+  const gateways = () => here.processes().filter((line) => /^\d+ \S*node \S+denrei\.js gateway$/.test(line));
   // The previous gateway first completes its requests.
   await expect.poll(gateways, pollOptions).toHaveLength(1);
   process.kill(Number.parseInt(gateways()[0] ?? "", 10), "SIGKILL");

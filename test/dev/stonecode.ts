@@ -23,8 +23,9 @@ export const source = ({
   declares = "",
   reconcile = "",
   timeoutMillis = 60_000,
+  webhooks = "",
 } = {}): string => `
-import { defineFunction, defineKind, z } from "denrei";
+import { defineFunction, defineKind, github, z } from "denrei";
 
 const Stone = defineKind({
   group: "test.denrei.dev",
@@ -39,6 +40,7 @@ export default defineFunction({
   name: "${kind.toLowerCase()}",
   for: Stone, ${declares}
   timeoutMillis: ${timeoutMillis},
+  webhooks: [${webhooks}],
   async reconcile(stone, ctx) {
     const times = (stone.status?.times ?? 0) + 1;
     ${reconcile}

@@ -123,7 +123,7 @@ test(
     expect(sources.filter((path) => !checked.some((one) => one.endsWith(`/${path}`)))).toEqual([]);
     await copy.succeed(`npx biome check --error-on-warnings ${sources.join(" ")}`);
     const output = await copy.succeed(`npx vitest run functions/index.test.ts test/checks ${test}`);
-    expect(output).toContain("Test Files  4 passed (4)");
+    expect(output).toContain("Test Files  5 passed (5)");
   },
   timeoutMillis,
 );

@@ -1,6 +1,6 @@
 /** The packages of a copy of the repository. */
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -12,6 +12,7 @@ const own: Readonly<Record<string, string>> = {
   "@denrei/dashboard": "dashboard",
   "@denrei/cli": "deploy",
   "@denrei/simulators": "deploy/simulators",
+  "@denrei/test": "test/ket",
 };
 
 /** Links a copy's `node_modules`: the copy's own packages, and otherwise those that are installed in the repository. */
@@ -21,5 +22,7 @@ export function linkPackages(folder: string): void {
   for (const name of readdirSync(join(root, "node_modules")))
     if (name !== "denrei" && name !== "@denrei")
       symlinkSync(join(root, "node_modules", name), join(to, name));
-  for (const [name, path] of Object.entries(own)) symlinkSync(join(folder, path), join(to, name), "dir");
+  // Relative, as npm does, so that a copy of the copy has its own packages too.
+  for (const [name, path] of Object.entries(own))
+    symlinkSync(relative(dirname(join(to, name)), join(folder, path)), join(to, name), "dir");
 }
