@@ -1,7 +1,7 @@
 /** Parses a Dockerfile, and runs its COPY and RUN instructions without a container engine. */
 import { type ExecFileOptions, execFile } from "node:child_process";
 import { cp, mkdir, readFile } from "node:fs/promises";
-import { delimiter, join, matchesGlob, relative, sep } from "node:path";
+import { basename, delimiter, join, matchesGlob, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { root } from "./manifests.ts";
 
@@ -74,7 +74,7 @@ async function copy(rest: string, folder: string, kept: (path: string) => boolea
   const destination = words.pop() ?? "";
   for (const source of words) {
     if (!kept(source)) throw new Error(`.dockerignore excludes ${source}, which the Dockerfile copies`);
-    const to = destination.endsWith("/") ? join(destination, source) : destination;
+    const to = destination.endsWith("/") ? join(destination, basename(source)) : destination;
     await cp(join(root, source), join(folder, to), {
       recursive: true,
       filter: (path) => kept(relative(root, path).replaceAll(sep, "/")),

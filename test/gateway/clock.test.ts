@@ -32,9 +32,12 @@ test.each([
       const outcome = async () => (await ask(hookUrl(), hook)).text;
       expect(await outcome()).toBe("stored");
       expect(await outcome()).toBe("duplicate");
+      // Both clocks of the machine: if only one moved, the time of the bus would be read again.
+      vi.mocked(Date.now).mockImplementation(() => trueNow() + skew + 20_000);
       vi.spyOn(performance, "now").mockImplementation(() => trueElapsed() + 20_000);
       expect(await outcome()).toBe("redelivered");
       vi.mocked(performance.now).mockRestore();
+      vi.mocked(Date.now).mockImplementation(() => trueNow() + skew);
       const offset = await registry.getSingleMetric("denrei_clock_offset_seconds")?.get();
       expect(Math.abs((offset?.values[0]?.value ?? 0) + skew / 1000)).toBeLessThan(toleranceMillis / 1000);
     },

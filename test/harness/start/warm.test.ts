@@ -20,7 +20,7 @@ const start = (env: Readonly<Record<string, string>> = {}): Promise<GatewayRepli
 test("a stopped replica leaves its process to the next one, and nothing else", async () => {
   const first = await start({ DENREI_LOG_LEVEL: "trace", DENREI_WEBHOOK_PATH: "/first" });
   const { pid } = first;
-  expect(new URL(first.hookUrl()).pathname).toBe("/first/app");
+  expect(new URL(first.hookUrl()).pathname).toBe("/first/github/app");
   const { probes } = first.log.records().find(({ msg }) => msg === "starting") ?? {};
   const exited = first.exited();
   await first.stop();
@@ -51,7 +51,7 @@ test("a killed replica starts again in another process", async () => {
 
 test("a replica that cannot start reports why", async () => {
   await expect(start({ DENREI_WEBHOOK_PATH: "no path" })).rejects.toThrow(
-    "it exited with code 2. Its last lines:\n  denrei: DENREI_WEBHOOK_PATH: expected a path such as /github",
+    "it exited with code 2. Its last lines:\n  denrei: DENREI_WEBHOOK_PATH: expected a path such as /hooks",
   );
 });
 
