@@ -34,9 +34,9 @@ const messageIdBytes = 300;
 const longestSubject = 1000;
 
 /**
- * Stores a delivery under the id that it has at its hook. A known delivery is not stored again, unless a user requested a redelivery some time after the
- * first: then it enqueues requests once more. Retries until the bus answers. Rejects with the cause when `signal` aborts, with a
- * permanent error of the bus, or with an {@link OversizedDeliveryError}.
+ * Stores a delivery under the id that it has at its hook. A known delivery is not stored again, unless a user requested a
+ * redelivery some time after the first: then it enqueues requests once more. Retries until the bus answers. Rejects with the
+ * cause when `signal` aborts, with a permanent error of the bus, or with an {@link OversizedDeliveryError}.
  */
 export async function storeDelivery(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm" | "nc">,

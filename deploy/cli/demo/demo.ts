@@ -1,5 +1,6 @@
 /** `denrei demo` and `denrei up`. */
-import { report, say } from "denrei/runtime";
+import { report, say, UsageError } from "denrei/runtime";
+import { functionNames } from "../named.ts";
 import { openTerminal } from "../terminal.ts";
 import { dashboardDemo } from "./dashboarddemo.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
@@ -12,6 +13,7 @@ import { songDemo } from "./songdemo.ts";
 /** Starts everything, shows the demo, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {
   const { parts, run } = demos[options.name](options);
+  await expectExamples(options.mode);
   const { display, print, stopping } = openTerminal();
   const { signal } = stopping;
   const rights = options.ownRights ? "own" : "generated";
@@ -25,6 +27,14 @@ export async function demo(options: DemoOptions): Promise<void> {
   }
   await environment?.stop();
   process.exit();
+}
+
+/** Throws a `UsageError` in a project without the functions that the demos show. */
+async function expectExamples(mode: DemoOptions["mode"]): Promise<void> {
+  if ((await functionNames()).includes("hikawa")) return;
+  throw new UsageError(
+    `denrei ${mode} shows Denrei's own functions, which this project does not have. Run yours with denrei dev`,
+  );
 }
 
 const demos: Readonly<Record<DemoOptions["name"], (options: DemoOptions) => Demo>> = {
