@@ -1,7 +1,8 @@
 /** The commands to develop and operate. Each loads its code when it runs. */
 
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { dashboardSettings, readSettings, withSettings } from "denrei/runtime";
+import { profiles } from "../generate/layout.ts";
 import {
   namespaceName,
   namespaceNames,
@@ -25,6 +26,16 @@ nats-server on free ports. The first run downloads them, or builds them if the
 download fails. The words of the song are random, and the demo draws at most 20.
 Set DENREI_ZUNDOKO_WORDS to choose them, for example
 DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
+
+/** Adds the options that say which processes an installation has. */
+const withLayout = (command: Command): Command =>
+  command
+    .addOption(
+      new Option("--profile <name>", "Profile of the installation, as for denrei manifests")
+        .choices(profiles)
+        .default("standard"),
+    )
+    .option("--one-process", "The installation runs everything in one process, as for denrei manifests");
 
 const ownRights = [
   "--own-rights",
@@ -150,20 +161,24 @@ function addManifestCommands(program: Command): void {
     .option("--json", "Print a JSON list")
     .action(async (options) => (await import("./manifests.ts")).crds(options));
 
-  program
-    .command("rbac")
-    .description("Print the service accounts and roles of functions, bridge, and gateway")
-    .argument("[name...]", "Functions, 'all', 'bridge', or 'gateway' (default: everything)")
+  withLayout(
+    program
+      .command("rbac")
+      .description("Print the service accounts and roles of functions, bridge, and gateway")
+      .argument("[name...]", "Functions, groups, 'all', 'bridge', or 'gateway' (default: everything)"),
+  )
     .option("--namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
     .option("--json", "Print a JSON list")
     .action(async (names: string[], options) => (await import("./manifests.ts")).rbac(names, options));
 }
 
 function addAccessCommands(program: Command): void {
-  program
-    .command("opt-in")
-    .description("Print the RoleBindings that give access to Secrets in namespaces, for kubectl apply -f -")
-    .argument("<namespace...>", "Namespaces of the Secrets", namespaceNames)
+  withLayout(
+    program
+      .command("opt-in")
+      .description("Print the RoleBindings that give access to Secrets in namespaces, for kubectl apply -f -")
+      .argument("<namespace...>", "Namespaces of the Secrets", namespaceNames),
+  )
     .option("--platform-namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
     .option("--json", "Print a JSON list")
     .addHelpText(
@@ -175,11 +190,13 @@ kubectl label namespace <namespace> denrei.dev/secrets=true`,
     )
     .action(async (names: string[], options) => (await import("./manifests.ts")).optIn(names, options));
 
-  program
-    .command("certificates")
-    .description(
-      "Print Secrets with new certificates for the bus, its users, and webhooks, for kubectl apply -f -",
-    )
+  withLayout(
+    program
+      .command("certificates")
+      .description(
+        "Print Secrets with new certificates for the bus, its users, and webhooks, for kubectl apply -f -",
+      ),
+  )
     .option("--namespace <name>", "Namespace of the bus and its users", namespaceName, "denrei")
     .option("--json", "Print a JSON list")
     .addHelpText(
@@ -192,9 +209,9 @@ connection.`,
     )
     .action(async (options) => (await import("./manifests.ts")).certificates(options));
 
-  program
-    .command("users")
-    .description("Print the NATS users and their permissions, as authorization.conf")
+  withLayout(
+    program.command("users").description("Print the NATS users and their permissions, as authorization.conf"),
+  )
     .option("--cluster <name>", "Name of the cluster", namespaceName, "default")
     .option(
       "--one-account",
@@ -221,9 +238,11 @@ function addChartCommands(program: Command): void {
     .action(async (file: string, options) => (await import("./chart.ts")).render(file, options));
 
   withSettings(
-    chart
-      .command("rbac")
-      .description("Print the roles for the kinds that the site lists, for kubectl apply -f -")
+    withLayout(
+      chart
+        .command("rbac")
+        .description("Print the roles for the kinds that the site lists, for kubectl apply -f -"),
+    )
       .option(
         "--config <path>",
         "config.yaml of the site, or - for standard input (default: the one in the cluster)",

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import application from "@denrei/functions/paas/application";
+import { manifestNamespace } from "../generate/files.ts";
 import { operatorManifests } from "../generate/monitoring/rules.ts";
 import { bridgeName, dashboardName, gatewayName, workloadName } from "../generate/rbac.ts";
 import { imageName, settingsName } from "../generate/workloads.ts";
@@ -137,10 +138,7 @@ function templates({ base, cluster, withModules, added }: Sources): [string, str
     ["httproute.yaml", conditional(".Values.httpRoute.enabled", text(added.httproute, templated.httpRoute))],
     [
       "monitoring.yaml",
-      conditional(
-        ".Values.monitoring.enabled",
-        text(operatorManifests(templated.manifestNamespace) as Source[]),
-      ),
+      conditional(".Values.monitoring.enabled", text(operatorManifests(manifestNamespace) as Source[])),
     ],
   ];
   return files;

@@ -1,10 +1,12 @@
 /** Adapts the manifests to another `DENREI_CLUSTER`: users on the bus, and the consumers that KEDA polls. */
 import { scaledObject } from "../generate/autoscaling.ts";
-import { type AuthorizationOptions, authorizationFile } from "../generate/files.ts";
+import { manifestNamespace, repositoryGenerator } from "../generate/files.ts";
+import { separateLayout } from "../generate/layout.ts";
+import { type AuthorizationOptions, authorizationFile } from "../generate/manifestfiles.ts";
 import { workloadName } from "../generate/rbac.ts";
 import { settingsName } from "../generate/workloads.ts";
 import { functions } from "./functions.ts";
-import { at, manifestNamespace, natsConfigName } from "./manifesttemplates.ts";
+import { at, natsConfigName } from "./manifesttemplates.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
 
 /** The cluster and the accounts that the bus serves. */
@@ -17,11 +19,12 @@ export function forCluster(
   { base, cluster: threeServers, withModules, added }: Sources,
   { cluster, ...options }: BusScope,
 ): Sources {
-  const users = authorizationFile(functions, cluster, options);
+  const layout = separateLayout(functions);
+  const users = authorizationFile(layout, { by: repositoryGenerator, cluster, ...options });
   const scaled = new Map(
-    functions.map((fn) => [
-      `ScaledObject ${workloadName(fn)}`,
-      scaledObject(fn, { cluster, namespace: manifestNamespace }) as unknown as Source,
+    layout.workers.map((set) => [
+      `ScaledObject ${workloadName(set)}`,
+      scaledObject(set, { cluster, namespace: manifestNamespace }) as unknown as Source,
     ]),
   );
   const changed = (source: Source): Source => {

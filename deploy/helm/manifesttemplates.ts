@@ -1,4 +1,5 @@
 /** Templates of manifests: fields replaced with expressions on values. */
+import { manifestNamespace } from "../generate/files.ts";
 import { mapStrings, type Source } from "./sources.ts";
 import { eachOf, either, expression, TemplateField, when, wholeValue, wholeValueIfSet } from "./template.ts";
 
@@ -9,9 +10,6 @@ const namespace = ".Release.Namespace";
 
 /** The ConfigMap with the configuration of NATS servers. */
 export const natsConfigName = "nats-config";
-
-/** The namespace in the kustomizations. */
-export const manifestNamespace = "denrei";
 
 /** A value as a quoted string, so that YAML does not read it as another type. */
 export const quoted = (value: string): string => expression(`${value} | quote`);

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { authorizationFile } from "../../deploy/generate/files.ts";
+import { repositoryGenerator } from "../../deploy/generate/files.ts";
+import { separateLayout } from "../../deploy/generate/layout.ts";
+import { authorizationFile } from "../../deploy/generate/manifestfiles.ts";
 import { chartFiles } from "../../deploy/helm/chart.ts";
 import { sources } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
@@ -40,7 +42,11 @@ test("with --one-account, only the users differ", async () => {
   const differing = [...(one ?? [])].filter(([path, text]) => own?.get(path) !== text);
   expect(differing.map(([path]) => path)).toEqual(["templates/nats-config.yaml"]);
   const linesOf = (text = "") => text.split("\n").map((line) => line.trim());
-  const users = authorizationFile(functions, cluster, { oneAccount: true });
+  const users = authorizationFile(separateLayout(functions), {
+    by: repositoryGenerator,
+    cluster,
+    oneAccount: true,
+  });
   expect(linesOf(differing[0]?.[1])).toEqual(expect.arrayContaining(linesOf(users)));
 });
 
