@@ -24,6 +24,8 @@ export interface ProjectConfig {
    * certificate, with the rights of all of them. `denrei worker <group>` runs them. Functions without a group have their own workers.
    */
   readonly groups?: Readonly<Record<string, readonly string[]>>;
+  /** Name of the project's image, without a tag. Default: the name in its `package.json`. */
+  readonly image?: string;
 }
 
 /**

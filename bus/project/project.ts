@@ -21,8 +21,8 @@ export interface Project {
   readonly functionNames: readonly string[];
   /** Names of functions that share workers, by the name of their group. */
   readonly groups: Groups;
-  /** Names of the enabled components: those in `DENREI_COMPONENTS`, or all. */
-  readonly componentNames: readonly string[];
+  /** Name of the project's image, without a tag, if the configuration has one. */
+  readonly image: string | undefined;
   /**
    * Loads functions, each once. The name of a group selects its functions, and `all` every function. Throws a {@link ProjectError}
    * for an unknown name.
@@ -61,7 +61,7 @@ function findConfig(from: string): string {
 
 function projectOf(
   file: string,
-  { functions: own = {}, components = [], groups: listed = {} }: ProjectConfig,
+  { functions: own = {}, components = [], groups: listed = {}, image }: ProjectConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Project {
   const modulesWith = (some: readonly Component[]): Modules =>
@@ -69,8 +69,7 @@ function projectOf(
       Array.isArray(own) ? modulesOf(own) : (own as FunctionModules),
       ...some.map((component) => component.functions),
     ]);
-  const enabled = enabledComponents(components, env);
-  const modules = modulesWith(enabled);
+  const modules = modulesWith(enabledComponents(components, env));
   const functionNames = [...modules.keys()];
   // A group may list functions of a disabled component.
   const groups = groupsWithin(
@@ -87,7 +86,7 @@ function projectOf(
     file,
     functionNames,
     groups,
-    componentNames: enabled.map(({ name }) => name),
+    image,
     load,
     async all() {
       const all = await load(["all"]);

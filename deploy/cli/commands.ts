@@ -27,6 +27,19 @@ download fails. The words of the song are random, and the demo draws at most 20.
 Set DENREI_ZUNDOKO_WORDS to choose them, for example
 DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
 
+const profileHelp = `
+Profiles:
+  small        One pod each of NATS, bridge, gateway, and workers, with small
+               requests. All functions share the workers, except those in groups
+               of denrei.config.ts, which share their own.
+  standard     One NATS server, two pods of each process, and workers for each
+               function or group.
+  production   The same with three NATS servers and network policies.
+
+There is a gateway only if a function has webhooks. DENREI_COMPONENTS selects
+components of the project, separated by commas (default: all). Standard error
+says what else the cluster needs. Certificates contain private keys.`;
+
 /** Adds the options that say which processes an installation has. */
 const withLayout = (command: Command): Command =>
   command
@@ -148,6 +161,24 @@ dashboard uses only the server address and the CA of the kubeconfig.`,
 }
 
 function addManifestCommands(program: Command): void {
+  program
+    .command("manifests")
+    .description("Print everything that the project needs in a cluster, for kubectl apply -f -")
+    .addOption(
+      new Option("--profile <name>", "Number and size of pods").choices(profiles).default("standard"),
+    )
+    .option("--namespace <name>", "Namespace of the platform", namespaceName, "denrei")
+    .option("--image <name:tag>", "Image (default: name and version in the project's package.json)")
+    .option("--cluster <name>", "Name of the cluster, DENREI_CLUSTER", namespaceName, "default")
+    .option("--one-account", "Put all users of the bus in one account, as for denrei users")
+    .option("--one-process", "With --profile small: run bridge, gateway, and functions in one process")
+    .option("--certificates", "Include new certificates (default with --profile small)")
+    .option("--no-certificates", "Do not include certificates")
+    .option("--out <folder>", "Write a folder for kustomize instead, as a base of your own site")
+    .option("--json", "Print a JSON list")
+    .addHelpText("after", profileHelp)
+    .action(async (options) => (await import("./projectmanifests.ts")).manifests(options));
+
   program
     .command("crds")
     .description("Print the CustomResourceDefinitions, for kubectl apply -f -")

@@ -17,20 +17,8 @@ import {
   roleManifests,
   workloadName,
 } from "../generate/rbac.ts";
-import { yamlText } from "../generate/yaml.ts";
 import { allFunctions } from "./named.ts";
-
-/** Options of commands that print manifests. */
-interface PrintOptions {
-  readonly json?: boolean;
-}
-
-const print = (manifests: readonly object[], { json }: PrintOptions): void => {
-  const text = json
-    ? JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }, null, 2)
-    : yamlText(manifests);
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
-};
+import { type PrintOptions, print } from "./print.ts";
 
 /** The layout of the project in the working directory. */
 const layout = async (options: LayoutOptions): Promise<Layout> => projectLayout(await openProject(), options);
