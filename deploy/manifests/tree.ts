@@ -92,6 +92,7 @@ async function staticFiles(namespace: string): Promise<[path: string, text: stri
 const placed = (text: string, namespace: string): string =>
   text
     .replaceAll("../../../crds", "../crds")
+    .replaceAll(kubernetesPath, "")
     .replaceAll(
       new RegExp(`(namespace: |-n |nats-headless\\.)${manifestNamespace}\\b`, "g"),
       `$1${namespace}`,
