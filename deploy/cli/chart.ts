@@ -72,11 +72,10 @@ export async function rbac(
   const { kinds } = settingsIn(
     config === undefined ? await configIn(namespace, settings) : await textOf(config),
   );
-  const manifests = listedManifests(
-    accountsOf(await projectLayout(await openProject(), layout)),
-    application,
-    { kinds, namespace },
-  );
+  const accounts = accountsOf(await projectLayout(await openProject(), layout));
+  if (accounts.every(({ runs }) => runs.every(({ name }) => name !== application.name)))
+    throw new UsageError(`the project has no function ${application.name}, which renders charts`);
+  const manifests = listedManifests(accounts, application, { kinds, namespace });
   const printed = json
     ? JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }, null, 2)
     : yamlText(manifests);

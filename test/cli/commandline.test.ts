@@ -114,7 +114,7 @@ describe("--help", () => {
           "help",
           "new",
         ],
-        ...["history", "init", "opt-in", "prune", "rbac", "requests", "status", "up", "users"],
+        ...["history", "init", "manifests", "opt-in", "prune", "rbac", "requests", "status", "up", "users"],
         ...["webhooks", "worker", "working"],
       ].sort(),
     );
