@@ -180,6 +180,14 @@ function addManifestCommands(program: Command): void {
     .action(async (options) => (await import("./projectmanifests.ts")).manifests(options));
 
   program
+    .command("helm")
+    .description("Write the Helm chart of the project")
+    .requiredOption("--out <folder>", "Folder to write to, whose earlier chart is replaced")
+    .option("--cluster <name>", "Name of the cluster, DENREI_CLUSTER", namespaceName, "default")
+    .option("--one-account", "Put all users of the bus in one account, as for denrei users")
+    .action(async (options) => (await import("./helm.ts")).helm(options));
+
+  program
     .command("crds")
     .description("Print the CustomResourceDefinitions, for kubectl apply -f -")
     .option(

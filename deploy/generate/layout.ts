@@ -59,7 +59,10 @@ function workerSets(functions: readonly ReconcileFunction[], groups: Groups, pro
   return [...Map.groupBy(functions, setOf)].map(([name, members]) => ({ name, functions: members }));
 }
 
-/** Memory for a further function in the same worker, in MiB. Figures: deploy/kubernetes/README.md. */
+/**
+ * Memory for a further function in the same worker, in MiB: 3 MiB while it is idle (measured: deploy/kubernetes/README.md), and the
+ * rest for the objects that it reconciles concurrently, which have at most 1 MB each.
+ */
 const furtherFunctionMebibytes = 16;
 
 /**

@@ -31,11 +31,13 @@ export function at(object: object, ...path: readonly (string | number)[]): Field
   return found as Fields;
 }
 
+/** Whether a workload has values of its own, and is not one of the workers. Functions and groups cannot have these names. */
+export const isProcess = (workload: string): boolean =>
+  ["admission", "bridge", "gateway", "dashboard"].includes(workload);
+
 /** The values of a workload. Names of functions may have dashes, so these are indexed. */
 export const valuesOf = (workload: string): string =>
-  ["bridge", "gateway", "dashboard"].includes(workload)
-    ? `.Values.${workload}`
-    : `(index .Values.functions ${JSON.stringify(workload)})`;
+  isProcess(workload) ? `.Values.${workload}` : `(index .Values.functions ${JSON.stringify(workload)})`;
 
 const image = [
   "{{ .Values.image.repository }}",

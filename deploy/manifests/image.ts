@@ -1,4 +1,4 @@
-/** The image of a project. */
+/** The image of a project, and the package that it is named after. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Project, UsageError } from "denrei/runtime";
@@ -23,16 +23,31 @@ export function imageNamed(text: string): Image {
   throw new UsageError(`--image: ${expected}, found "${text}"`);
 }
 
-/** The image that is named after the project: name and version of its `package.json`. */
-export async function projectImage({ folder, image }: Project): Promise<Image> {
+/** What a project is published as. */
+export interface ProjectPackage {
+  /** Name of the image, without a tag. */
+  readonly image: string;
+  readonly version: string;
+  readonly description: string;
+}
+
+/**
+ * The package of a project, from its `package.json`. Throws a {@link UsageError} with this advice if that has no name and version.
+ */
+export async function projectPackage({ folder, image }: Project, advice: string): Promise<ProjectPackage> {
   const path = join(folder, "package.json");
   const manifest = await readFile(path, "utf8").then(JSON.parse, () => ({}));
-  const { name = "", version = "" } = manifest as { readonly name?: string; readonly version?: string };
+  const { name = "", version = "", description = "" } = manifest as Readonly<Record<string, string>>;
   // The scope becomes the first part of the path.
   const repository = image ?? name.replace(/^@/, "");
-  if (repository === "" || version === "")
-    throw new UsageError(`${path} has no name and version for the image: set --image <name:tag>`);
-  return { name: repository, version: { tag: version } };
+  if (repository === "" || version === "") throw new UsageError(`${path} has no name and version: ${advice}`);
+  return { image: repository, version, description };
+}
+
+/** The image that is named after the project. */
+export async function projectImage(project: Project): Promise<Image> {
+  const { image, version } = await projectPackage(project, "set --image <name:tag>");
+  return { name: image, version: { tag: version } };
 }
 
 /** Replaces the image of the manifests in a kustomization. */

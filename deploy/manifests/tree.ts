@@ -47,7 +47,7 @@ export async function projectTree(layout: Layout, options: TreeOptions): Promise
     webhook: clusterWebhook(namespace, ca),
   });
   const parts = partsOf(layout);
-  const files = [...(await staticFiles(namespace)), ...generated].map(
+  const files = [...(await staticFiles(options)), ...generated].map(
     ([path, text]) => [path.replace(kubernetesPath, ""), text] as const,
   );
   return new Map([
@@ -74,8 +74,10 @@ const partsOf = (layout: Layout): readonly { readonly folder: string; readonly u
   ];
 };
 
-/** The files that are not generated, for another namespace and in the folders of the tree. */
-async function staticFiles(namespace: string): Promise<[path: string, text: string][]> {
+type Place = Pick<TreeOptions, "namespace" | "cluster">;
+
+/** The files that are not generated, for another namespace and cluster, and in the folders of the tree. */
+async function staticFiles(site: Place): Promise<[path: string, text: string][]> {
   const entries = await readdir(kubernetes, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile() && entry.name !== "README.md")
@@ -83,14 +85,15 @@ async function staticFiles(namespace: string): Promise<[path: string, text: stri
   const files = await Promise.all(
     paths.sort().map(async (path): Promise<[string, string]> => {
       const name = path.slice(kubernetes.length + 1).replaceAll(sep, "/");
-      return [name, placed(await readFile(path, "utf8"), namespace)];
+      return [name, placed(await readFile(path, "utf8"), site)];
     }),
   );
   return files.filter(([, text]) => !text.split("\n", 1)[0]?.includes(mark));
 }
 
-const placed = (text: string, namespace: string): string =>
+const placed = (text: string, { namespace, cluster }: Place): string =>
   text
+    .replace(/^( +- DENREI_CLUSTER=).*$/m, `$1${cluster}`)
     .replaceAll("../../../crds", "../crds")
     .replaceAll(kubernetesPath, "")
     .replaceAll(
@@ -99,19 +102,19 @@ const placed = (text: string, namespace: string): string =>
     )
     .replace(new RegExp(`(kind: Namespace\nmetadata:\n  name: )${manifestNamespace}\\b`), `$1${namespace}`);
 
-/** The kustomization of the profile, with the image and the settings of the site. */
-function rootKustomization({ profile, namespace, cluster, image, components }: TreeOptions): string {
+/** The kustomization of the profile, with the image and the components of the site. */
+function rootKustomization({ profile, namespace, image, components }: TreeOptions): string {
   const overlay = profile === "standard" ? "base" : `overlays/${profile}`;
-  const literals = [
-    `DENREI_CLUSTER=${cluster}`,
-    ...(components === undefined ? [] : [`DENREI_COMPONENTS=${components}`]),
-  ];
   const kustomization = {
     apiVersion: "kustomize.config.k8s.io/v1beta1",
     kind: "Kustomization",
     resources: [overlay, "users"],
     images: [imageTransformer(image)],
-    configMapGenerator: [{ name: settingsName, namespace, behavior: "merge", literals }],
+    ...(components !== undefined && {
+      configMapGenerator: [
+        { name: settingsName, namespace, behavior: "merge", literals: [`DENREI_COMPONENTS=${components}`] },
+      ],
+    }),
   };
   return `${treeMark}. Your own kustomization lists this folder among its resources.\n${yamlText([kustomization])}`;
 }

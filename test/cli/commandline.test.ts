@@ -111,6 +111,7 @@ describe("--help", () => {
           "demo",
           "dev",
           "gateway",
+          "helm",
           "help",
           "new",
         ],

@@ -7,7 +7,6 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { processSettings, readSettings, type SettingName } from "../../bus/config/config.ts";
 import { loadKubeconfig } from "../../bus/kube/kubeconfig.ts";
 import { certificateManifests } from "../../deploy/generate/certificates.ts";
-import { repositoryGenerator } from "../../deploy/generate/files.ts";
 import { separateLayout } from "../../deploy/generate/layout.ts";
 import { authorizationFile } from "../../deploy/generate/manifestfiles.ts";
 import { withoutHashes } from "../../deploy/helm/sources.ts";
@@ -84,9 +83,9 @@ describe("it has no identity", () => {
     const mounted = volumeOf(environment().NATS_CERT)?.secret?.secretName ?? "";
     const text = find(secrets, "Secret", mounted).data?.["tls.crt"] ?? "";
     expect(new X509Certificate(Buffer.from(text, "base64")).subject).toBe(`CN=${name}`);
-    expect(
-      authorizationFile(separateLayout(functions), { by: repositoryGenerator, cluster: "default" }),
-    ).toContain(`user: "CN=${name}"`);
+    expect(authorizationFile(separateLayout(functions), { cluster: "default" })).toContain(
+      `user: "CN=${name}"`,
+    );
   });
 });
 
