@@ -4,4 +4,5 @@ import { defineConfig } from "denrei/project";
 
 export default defineConfig({
   components: [zundoko, ghapp, paas, pipecd],
+  image: "denrei",
 });

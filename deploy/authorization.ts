@@ -5,8 +5,9 @@
  * chooses it, so a message that a role has stored is never published to a subject that the role may not publish to.
  * https://docs.nats.io/running-a-nats-service/configuration/securing_nats/accounts
  */
-import { busAccount, busRoles, isLocal, type Permissions, type Role, userOf } from "denrei/bus";
-import { type ReconcileFunction, subscriptionsOf } from "denrei/runtime";
+import { busAccount, busRoles, isLocal, type Permissions, type Role, userOf, workerRole } from "denrei/bus";
+import { subscriptionsOf } from "denrei/runtime";
+import { type Layout, needGateway, runName } from "./generate/layout.ts";
 
 /** A user of a NATS server. */
 export interface NatsUser extends Role {
@@ -16,9 +17,17 @@ export interface NatsUser extends Role {
   readonly password?: string;
 }
 
-/** The roles that have their own processes in a cluster. Each function is such a role. */
-export const clusterRoles = (functions: readonly ReconcileFunction[], cluster: string): Role[] =>
-  busRoles(subscriptionsOf(functions, cluster), cluster).filter(({ name }) => name !== "worker");
+/** The roles of a layout's processes and of operators. Each set of workers is a role. */
+export function clusterRoles({ functions, workers, processes }: Layout, cluster: string): Role[] {
+  const roles = busRoles(subscriptionsOf(functions, cluster), cluster);
+  const operators = ["dashboard", "operator", "backup", "restore"];
+  if (processes === "one") return roles.filter(({ name }) => [runName, ...operators].includes(name));
+  const others = ["bridge", ...(needGateway(functions) ? ["gateway"] : []), ...operators];
+  return [
+    ...roles.filter(({ name }) => others.includes(name)),
+    ...workers.map((set) => workerRole(set.name, subscriptionsOf(set.functions, cluster))),
+  ];
+}
 
 /**
  * The roles, all in the account of the bus. This costs the servers less CPU, but a compromised program can make the server

@@ -1,6 +1,6 @@
 /** Printing errors: expected ones as a message, unexpected ones with their stack. */
 import { ConfigError } from "../config/config.ts";
-import { ProjectError } from "../project/project.ts";
+import { ProjectError } from "../project/errors.ts";
 import { redacted } from "../values/redact.ts";
 import { ExpectedError, UsageError, usageExitCode } from "./errors.ts";
 

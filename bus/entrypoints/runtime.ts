@@ -48,7 +48,10 @@ export {
 } from "../process/run.ts";
 export { exitCodeOf, onStopSignals } from "../process/signals.ts";
 export { unreadMillis } from "../process/unread.ts";
-export { openProject, type Project, ProjectError } from "../project/project.ts";
+export { componentsVariable } from "../project/components.ts";
+export { ProjectError } from "../project/errors.ts";
+export type { Groups } from "../project/groups.ts";
+export { openProject, type Project } from "../project/project.ts";
 export {
   bridgeNeeds,
   definedKinds,
@@ -60,5 +63,5 @@ export {
 } from "../worker/function.ts";
 export { debuggedWarning } from "../worker/keeper.ts";
 export { internetPorts } from "../worker/outbound.ts";
-export { bridgeRules, listedRules, workerRules } from "../worker/rbac.ts";
+export { bridgeRules, listedRules, mergedRules, workerRules } from "../worker/rbac.ts";
 export { startWorker } from "../worker/worker.ts";

@@ -19,6 +19,13 @@ export interface ProjectConfig {
   readonly functions?: FunctionModules | readonly ReconcileFunction[];
   /** Functions of other packages. Without a component there are no workers, watches, permissions, or CRDs of it. */
   readonly components?: readonly Component[];
+  /**
+   * Functions that share workers in a cluster, by the name of their group: one Deployment, service account, bus user, and
+   * certificate, with the rights of all of them. `denrei worker <group>` runs them. Functions without a group have their own workers.
+   */
+  readonly groups?: Readonly<Record<string, readonly string[]>>;
+  /** Name of the project's image, without a tag. Default: the name in its `package.json`. */
+  readonly image?: string;
 }
 
 /**

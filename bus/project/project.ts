@@ -4,15 +4,13 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { didYouMean } from "../values/nearest.ts";
 import { definedKinds, type ReconcileFunction } from "../worker/function.ts";
-import type { FunctionModules, ProjectConfig } from "./config.ts";
+import { enabledComponents } from "./components.ts";
+import type { Component, FunctionModules, ProjectConfig } from "./config.ts";
+import { ProjectError } from "./errors.ts";
+import { checkedGroups, type Groups, groupsWithin } from "./groups.ts";
 
 /** Names of the file, in the order of preference. An image without TypeScript sources has the last one. */
 const fileNames = ["denrei.config.ts", "denrei.config.js"];
-
-/** There is no project, or its configuration is not valid. */
-export class ProjectError extends Error {
-  override readonly name = "ProjectError";
-}
 
 /** A project. */
 export interface Project {
@@ -21,19 +19,32 @@ export interface Project {
   readonly file: string;
   /** Names of all functions: those of the project first, then those of each component. */
   readonly functionNames: readonly string[];
-  /** Loads functions, each once. `all` selects every function. Throws a {@link ProjectError} for an unknown name. */
+  /** Names of functions that share workers, by the name of their group. */
+  readonly groups: Groups;
+  /** Name of the project's image, without a tag, if the configuration has one. */
+  readonly image: string | undefined;
+  /**
+   * Loads functions, each once. The name of a group selects its functions, and `all` every function. Throws a {@link ProjectError}
+   * for an unknown name.
+   */
   load(names: readonly string[]): Promise<ReconcileFunction[]>;
   /** Loads every function. Throws a `TypeError` if they define a kind in two ways. */
   all(): Promise<readonly ReconcileFunction[]>;
 }
 
-/** Opens the project that contains `from`. Throws a {@link ProjectError} that says what is missing or wrong. */
-export async function openProject(from: string = process.cwd()): Promise<Project> {
+/**
+ * Opens the project that contains `from`, with the components that `DENREI_COMPONENTS` names. Throws a {@link ProjectError} that
+ * says what is missing or wrong.
+ */
+export async function openProject(
+  from: string = process.cwd(),
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<Project> {
   const file = findConfig(from);
   const { default: config } = (await import(pathToFileURL(file).href)) as { readonly default?: unknown };
   if (typeof config !== "object" || config === null)
     throw new ProjectError(`${file} has no configuration: write \`export default defineConfig({ … })\``);
-  return projectOf(file, config as ProjectConfig);
+  return projectOf(file, config as ProjectConfig, env);
 }
 
 function findConfig(from: string): string {
@@ -48,20 +59,34 @@ function findConfig(from: string): string {
   }
 }
 
-function projectOf(file: string, { functions: own = {}, components = [] }: ProjectConfig): Project {
-  const modules = merge(file, [
-    Array.isArray(own) ? modulesOf(own) : (own as FunctionModules),
-    ...components.map((component) => component.functions),
-  ]);
+function projectOf(
+  file: string,
+  { functions: own = {}, components = [], groups: listed = {}, image }: ProjectConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): Project {
+  const modulesWith = (some: readonly Component[]): Modules =>
+    merge(file, [
+      Array.isArray(own) ? modulesOf(own) : (own as FunctionModules),
+      ...some.map((component) => component.functions),
+    ]);
+  const modules = modulesWith(enabledComponents(components, env));
   const functionNames = [...modules.keys()];
+  // A group may list functions of a disabled component.
+  const groups = groupsWithin(
+    checkedGroups(file, listed, [...modulesWith(components).keys()]),
+    functionNames,
+  );
   const load = async (names: readonly string[]): Promise<ReconcileFunction[]> => {
-    const selected = names.flatMap((name) => (name === "all" ? functionNames : [name]));
-    return Promise.all([...new Set(selected)].map((name) => loadOne(file, modules, name)));
+    const selected = names.flatMap((name) => (name === "all" ? functionNames : (groups.get(name) ?? [name])));
+    const known = [...functionNames, ...groups.keys()];
+    return Promise.all([...new Set(selected)].map((name) => loadOne({ file, modules, known }, name)));
   };
   return {
     folder: dirname(file),
     file,
     functionNames,
+    groups,
+    image,
     load,
     async all() {
       const all = await load(["all"]);
@@ -86,13 +111,20 @@ function merge(file: string, parts: readonly FunctionModules[]): Modules {
   return merged;
 }
 
-async function loadOne(file: string, modules: Modules, name: string): Promise<ReconcileFunction> {
+interface ProjectModules {
+  readonly file: string;
+  readonly modules: Modules;
+  /** Names that the user may enter. */
+  readonly known: readonly string[];
+}
+
+async function loadOne({ file, modules, known }: ProjectModules, name: string): Promise<ReconcileFunction> {
   const load = modules.get(name);
   if (load === undefined)
     throw new ProjectError(
       modules.size === 0
         ? `unknown function "${name}": ${file} lists none`
-        : `unknown function "${name}"${didYouMean(name, [...modules.keys()])}: expected one of ${[...modules.keys()].join(", ")}, or all`,
+        : `unknown function "${name}"${didYouMean(name, known)}: expected one of ${known.join(", ")}, or all`,
     );
   const { default: fn } = await load();
   if (typeof fn?.reconcile !== "function")

@@ -1,17 +1,18 @@
 /** The declaration of a function. RBAC, streams and consumers follow from it. */
 import type { Logger } from "pino";
 import type { ConditionUpdate } from "../kube/conditions.ts";
-import { domain, optedInRole } from "../kube/domain.ts";
+import { domain } from "../kube/domain.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import { type ListedKinds, listOf } from "../kube/listedkinds.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
 import { haveSameDefinition } from "../kube/samekind.ts";
 import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
-import { functionNamePattern, type ObjectKey } from "../subjects.ts";
+import type { ObjectKey } from "../subjects.ts";
 import type { FunctionSubscription } from "../topology.ts";
 import type { WebhookTrigger } from "../webhooks/provider.ts";
 import type { ListOptions, NewChild, StatusFields } from "./arguments.ts";
+import { nameProblem } from "./names.ts";
 import { checkOutbound, type Outbound } from "./outbound.ts";
 import { checkWatches, filteredWatches, selectorsText, type Watch } from "./watch.ts";
 
@@ -208,20 +209,6 @@ export interface ReconcileFunction
   readonly finalizer: string | undefined;
 }
 
-/** Names of bus users, accounts, and Secrets that belong to the platform itself. */
-const reservedNames = [
-  "admin",
-  "admission",
-  "backup",
-  "bridge",
-  "ca",
-  "gateway",
-  "nats",
-  "operator",
-  "restore",
-  "worker",
-];
-
 /**
  * Declares a function.
  *
@@ -235,16 +222,8 @@ export function defineFunction<
   T extends KubeObject,
   const W extends readonly KubeObject[] = readonly KubeObject[],
 >(options: FunctionOptions<T, W>): ReconcileFunction {
-  if (!functionNamePattern.test(options.name)) {
-    throw new TypeError(
-      `expected a function name of lower-case letters, digits and dashes (at most 40, a letter first), found "${options.name}"`,
-    );
-  }
-  if (reservedNames.includes(options.name) || options.name.endsWith(optedInRole(""))) {
-    throw new TypeError(
-      `expected a function name other than "${options.name}": the platform uses it for its own accounts and users`,
-    );
-  }
+  const problem = nameProblem("function", options.name);
+  if (problem !== undefined) throw new TypeError(problem);
   if (options.permissions?.some(coversSecrets)) {
     throw new TypeError(
       `expected permissions of "${options.name}" that do not cover Secrets, which are granted only in opted-in namespaces: ` +

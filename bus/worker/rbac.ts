@@ -12,7 +12,7 @@ const watching = ["list", "watch"];
 export function workerRules(fn: ReconcileFunction, reach: Reach): PolicyRule[] {
   const watched = fn.watches.map(({ kind }) => kind).filter((kind) => !fn.owns.includes(kind));
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] };
-  return merged([
+  return mergedRules([
     ...(fn.for.reach === reach ? ownRules(fn) : []),
     ...withReach(fn.owns, reach).map((kind) => rule(kind, owning)),
     ...withReach(watched, reach).map((kind) => rule(kind, ["get"])),
@@ -22,8 +22,8 @@ export function workerRules(fn: ReconcileFunction, reach: Reach): PolicyRule[] {
 
 /** Rules for a worker and the bridge, for kinds that an installation lists. */
 export const listedRules = (kinds: readonly Kind[]): Readonly<Record<"worker" | "bridge", PolicyRule[]>> => ({
-  worker: merged(kinds.map((kind) => rule(kind, owning))),
-  bridge: merged(kinds.map((kind) => rule(kind, watching))),
+  worker: mergedRules(kinds.map((kind) => rule(kind, owning))),
+  bridge: mergedRules(kinds.map((kind) => rule(kind, watching))),
 });
 
 /** Rules for the reconciled objects. */
@@ -44,7 +44,7 @@ function ownRules({ for: { group, plural, definition }, owns }: ReconcileFunctio
 export function bridgeRules(functions: readonly ReconcileFunction[], reach: Reach): PolicyRule[] {
   const kinds = functions.flatMap(kindsOf);
   const listsNamespaces = reach === "all" && withReach(kinds, "opted-in").length > 0;
-  return merged([
+  return mergedRules([
     ...withReach(kinds, reach).map((kind) => rule(kind, watching)),
     // To find the opted-in namespaces.
     ...(listsNamespaces ? [rule(Namespace, ["list"])] : []),
@@ -60,8 +60,8 @@ const rule = ({ group, plural }: Kind, verbs: string[]): PolicyRule => ({
   verbs,
 });
 
-/** One rule per group and set of verbs, in a stable order. */
-function merged(rules: readonly PolicyRule[]): PolicyRule[] {
+/** The same rules, with one per group and set of verbs, in a stable order. */
+export function mergedRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const byKey = new Map<string, PolicyRule>();
   for (const next of rules) {
     const verbs = [...next.verbs].sort();

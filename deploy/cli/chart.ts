@@ -11,9 +11,10 @@ import { Application } from "@denrei/functions/paas/kinds";
 import { parseConfig, SiteConfigError, siteKeys, siteName } from "@denrei/functions/paas/site/config";
 import { ConfigMap, checkObject, InvalidObjectError, type Stored } from "denrei/kinds";
 import { connectCluster, isNotFound } from "denrei/kubernetes";
-import { type Settings, UsageError } from "denrei/runtime";
+import { openProject, type Settings, UsageError } from "denrei/runtime";
 import { parseAllDocuments } from "yaml";
-import { listedManifests } from "../generate/rbac.ts";
+import { type LayoutOptions, projectLayout } from "../generate/layout.ts";
+import { accountsOf, listedManifests } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 
 /** Prints the built-in chart. */
@@ -55,7 +56,7 @@ export async function render(file: string, { chart: path, config, modules }: Ren
 }
 
 /** Options of `denrei chart rbac`. */
-export interface RbacOptions {
+export interface RbacOptions extends LayoutOptions {
   /** Path of a `config.yaml`, or `-` for standard input. Default: the ConfigMap in the cluster. */
   readonly config?: string;
   /** Namespace of the service accounts and the ConfigMap. */
@@ -65,13 +66,16 @@ export interface RbacOptions {
 
 /** Prints the roles for the kinds that the site lists. Throws a `UsageError` if the list is not valid. */
 export async function rbac(
-  { config, namespace, json = false }: RbacOptions,
+  { config, namespace, json = false, ...layout }: RbacOptions,
   settings: Settings<"kubeconfig" | "context">,
 ): Promise<void> {
   const { kinds } = settingsIn(
     config === undefined ? await configIn(namespace, settings) : await textOf(config),
   );
-  const manifests = listedManifests(application, kinds, namespace);
+  const accounts = accountsOf(await projectLayout(await openProject(), layout));
+  if (accounts.every(({ runs }) => runs.every(({ name }) => name !== application.name)))
+    throw new UsageError(`the project has no function ${application.name}, which renders charts`);
+  const manifests = listedManifests(accounts, application, { kinds, namespace });
   const printed = json
     ? JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }, null, 2)
     : yamlText(manifests);

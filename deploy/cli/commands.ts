@@ -1,7 +1,8 @@
 /** The commands to develop and operate. Each loads its code when it runs. */
 
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { dashboardSettings, readSettings, withSettings } from "denrei/runtime";
+import { profiles } from "../generate/layout.ts";
 import {
   namespaceName,
   namespaceNames,
@@ -25,6 +26,29 @@ nats-server on free ports. The first run downloads them, or builds them if the
 download fails. The words of the song are random, and the demo draws at most 20.
 Set DENREI_ZUNDOKO_WORDS to choose them, for example
 DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
+
+const profileHelp = `
+Profiles:
+  small        One pod each of NATS, bridge, gateway, and workers, with small
+               requests. All functions share the workers, except those in groups
+               of denrei.config.ts, which share their own.
+  standard     One NATS server, two pods of each process, and workers for each
+               function or group.
+  production   The same with three NATS servers and network policies.
+
+There is a gateway only if a function has webhooks. DENREI_COMPONENTS selects
+components of the project, separated by commas (default: all). Standard error
+says what else the cluster needs. Certificates contain private keys.`;
+
+/** Adds the options that say which processes an installation has. */
+const withLayout = (command: Command): Command =>
+  command
+    .addOption(
+      new Option("--profile <name>", "Profile of the installation, as for denrei manifests")
+        .choices(profiles)
+        .default("standard"),
+    )
+    .option("--one-process", "The installation runs everything in one process, as for denrei manifests");
 
 const ownRights = [
   "--own-rights",
@@ -138,6 +162,32 @@ dashboard uses only the server address and the CA of the kubeconfig.`,
 
 function addManifestCommands(program: Command): void {
   program
+    .command("manifests")
+    .description("Print everything that the project needs in a cluster, for kubectl apply -f -")
+    .addOption(
+      new Option("--profile <name>", "Number and size of pods").choices(profiles).default("standard"),
+    )
+    .option("--namespace <name>", "Namespace of the platform", namespaceName, "denrei")
+    .option("--image <name:tag>", "Image (default: name and version in the project's package.json)")
+    .option("--cluster <name>", "Name of the cluster, DENREI_CLUSTER", namespaceName, "default")
+    .option("--one-account", "Put all users of the bus in one account, as for denrei users")
+    .option("--one-process", "With --profile small: run bridge, gateway, and functions in one process")
+    .option("--certificates", "Include new certificates (default with --profile small)")
+    .option("--no-certificates", "Do not include certificates")
+    .option("--out <folder>", "Write a folder for kustomize instead, as a base of your own site")
+    .option("--json", "Print a JSON list")
+    .addHelpText("after", profileHelp)
+    .action(async (options) => (await import("./projectmanifests.ts")).manifests(options));
+
+  program
+    .command("helm")
+    .description("Write the Helm chart of the project")
+    .requiredOption("--out <folder>", "Folder to write to, whose earlier chart is replaced")
+    .option("--cluster <name>", "Name of the cluster, DENREI_CLUSTER", namespaceName, "default")
+    .option("--one-account", "Put all users of the bus in one account, as for denrei users")
+    .action(async (options) => (await import("./helm.ts")).helm(options));
+
+  program
     .command("crds")
     .description("Print the CustomResourceDefinitions, for kubectl apply -f -")
     .option(
@@ -150,20 +200,24 @@ function addManifestCommands(program: Command): void {
     .option("--json", "Print a JSON list")
     .action(async (options) => (await import("./manifests.ts")).crds(options));
 
-  program
-    .command("rbac")
-    .description("Print the service accounts and roles of functions, bridge, and gateway")
-    .argument("[name...]", "Functions, 'all', 'bridge', or 'gateway' (default: everything)")
+  withLayout(
+    program
+      .command("rbac")
+      .description("Print the service accounts and roles of functions, bridge, and gateway")
+      .argument("[name...]", "Functions, groups, 'all', 'bridge', or 'gateway' (default: everything)"),
+  )
     .option("--namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
     .option("--json", "Print a JSON list")
     .action(async (names: string[], options) => (await import("./manifests.ts")).rbac(names, options));
 }
 
 function addAccessCommands(program: Command): void {
-  program
-    .command("opt-in")
-    .description("Print the RoleBindings that give access to Secrets in namespaces, for kubectl apply -f -")
-    .argument("<namespace...>", "Namespaces of the Secrets", namespaceNames)
+  withLayout(
+    program
+      .command("opt-in")
+      .description("Print the RoleBindings that give access to Secrets in namespaces, for kubectl apply -f -")
+      .argument("<namespace...>", "Namespaces of the Secrets", namespaceNames),
+  )
     .option("--platform-namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
     .option("--json", "Print a JSON list")
     .addHelpText(
@@ -175,11 +229,13 @@ kubectl label namespace <namespace> denrei.dev/secrets=true`,
     )
     .action(async (names: string[], options) => (await import("./manifests.ts")).optIn(names, options));
 
-  program
-    .command("certificates")
-    .description(
-      "Print Secrets with new certificates for the bus, its users, and webhooks, for kubectl apply -f -",
-    )
+  withLayout(
+    program
+      .command("certificates")
+      .description(
+        "Print Secrets with new certificates for the bus, its users, and webhooks, for kubectl apply -f -",
+      ),
+  )
     .option("--namespace <name>", "Namespace of the bus and its users", namespaceName, "denrei")
     .option("--json", "Print a JSON list")
     .addHelpText(
@@ -192,9 +248,9 @@ connection.`,
     )
     .action(async (options) => (await import("./manifests.ts")).certificates(options));
 
-  program
-    .command("users")
-    .description("Print the NATS users and their permissions, as authorization.conf")
+  withLayout(
+    program.command("users").description("Print the NATS users and their permissions, as authorization.conf"),
+  )
     .option("--cluster <name>", "Name of the cluster", namespaceName, "default")
     .option(
       "--one-account",
@@ -221,9 +277,11 @@ function addChartCommands(program: Command): void {
     .action(async (file: string, options) => (await import("./chart.ts")).render(file, options));
 
   withSettings(
-    chart
-      .command("rbac")
-      .description("Print the roles for the kinds that the site lists, for kubectl apply -f -")
+    withLayout(
+      chart
+        .command("rbac")
+        .description("Print the roles for the kinds that the site lists, for kubectl apply -f -"),
+    )
       .option(
         "--config <path>",
         "config.yaml of the site, or - for standard input (default: the one in the cluster)",

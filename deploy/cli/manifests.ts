@@ -1,28 +1,27 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 
 import { readFile } from "node:fs/promises";
-import { functions } from "@denrei/functions";
 import { optInLabel } from "denrei/kinds";
-import { AbsentError, UsageError } from "denrei/runtime";
+import { AbsentError, openProject, UsageError } from "denrei/runtime";
+import { didYouMean } from "denrei/values";
 import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
 import { certificateManifests, certificateSecretName } from "../generate/certificates.ts";
 import { clusterWebhook, crdManifests, needWebhook } from "../generate/crds.ts";
+import { type Layout, type LayoutOptions, needGateway, projectLayout } from "../generate/layout.ts";
 import {
   accountManifest,
+  accountsOf,
   admissionName,
   gatewayName,
   optInManifests,
   roleManifests,
+  workloadName,
 } from "../generate/rbac.ts";
-import { yamlText } from "../generate/yaml.ts";
-import { allFunctions, functionsNamed } from "./named.ts";
+import { allFunctions } from "./named.ts";
+import { type PrintOptions, print } from "./print.ts";
 
-const print = (manifests: readonly object[], { json }: { json?: boolean }): void => {
-  const text = json
-    ? JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }, null, 2)
-    : yamlText(manifests);
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
-};
+/** The layout of the project in the working directory. */
+const layout = async (options: LayoutOptions): Promise<Layout> => projectLayout(await openProject(), options);
 
 /**
  * Prints the CRDs of all kinds that the functions define. Throws a {@link UsageError} if a kind needs the webhook, and there is no
@@ -54,34 +53,53 @@ async function readCertificates(path: string): Promise<string> {
   throw new UsageError(`--webhook-ca: expected certificates in PEM, found none in ${path}`);
 }
 
-/** Processes that run no functions. */
-const infrastructure = ["bridge", "gateway"];
-
-/** Prints service accounts, roles and bindings. */
+/**
+ * Prints service accounts, roles, and bindings. A name selects the account that runs the function or the group. Throws a
+ * {@link UsageError} for an unknown name.
+ */
 export async function rbac(
   names: readonly string[],
-  options: { json?: boolean; namespace: string },
+  { namespace, ...options }: PrintOptions & LayoutOptions & { readonly namespace: string },
 ): Promise<void> {
-  const selected = names.length === 0 ? ["all", ...infrastructure] : names;
-  const workers = await functionsNamed(
-    selected.filter((name) => !infrastructure.includes(name)),
-    [...infrastructure, "all"],
+  const found = await layout(options);
+  const withoutRoles = [
+    ...(needGateway(found.functions) && found.processes === "separate" ? [gatewayName] : []),
+    ...(needWebhook(found.functions) ? [admissionName] : []),
+  ];
+  const accounts = new Map(accountsOf(found).map((account) => [account.name, account]));
+  const known = [...accounts.keys(), ...withoutRoles];
+  const selected = names.length === 0 ? known : names.flatMap((name) => accountsNamed(name, found, known));
+  print(
+    [...new Set(selected)].flatMap((name) => {
+      const account = accounts.get(name);
+      return account === undefined ? [accountManifest(name, namespace)] : roleManifests([account], namespace);
+    }),
+    options,
   );
-  const { namespace } = options;
-  const bridge = selected.includes("bridge") ? await allFunctions() : [];
-  const gateway = selected.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
-  const webhook =
-    names.length === 0 && needWebhook(functions) ? [accountManifest(admissionName, namespace)] : [];
-  print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway, ...webhook], options);
+}
+
+/** The accounts of a process, a function, or a group; `all` stands for the workers. */
+function accountsNamed(name: string, { functions, workers }: Layout, known: readonly string[]): string[] {
+  if (name === "all") return workers.map(workloadName);
+  const account = workloadName({ name });
+  if (known.includes(account)) return [account];
+  const set = workers.find((one) => one.functions.some((fn) => fn.name === name));
+  if (set !== undefined) return [workloadName(set)];
+  const words = [
+    ...new Set([...functions.map((fn) => fn.name), ...known.map((one) => one.replace(/^denrei-/, ""))]),
+  ];
+  throw new UsageError(
+    `unknown function "${name}"${didYouMean(name, words)}: expected one of ${words.join(", ")}, or all`,
+  );
 }
 
 /** Prints the RoleBindings that opt namespaces in. Throws an {@link AbsentError} if no function owns or watches Secrets. */
 export async function optIn(
   namespaces: readonly string[],
-  options: { json?: boolean; platformNamespace: string },
+  { platformNamespace, ...options }: PrintOptions & LayoutOptions & { readonly platformNamespace: string },
 ): Promise<void> {
   const unique = [...new Set(namespaces)];
-  const manifests = optInManifests(await allFunctions(), unique, options.platformNamespace);
+  const manifests = optInManifests(accountsOf(await layout(options)), unique, platformNamespace);
   if (manifests.length === 0) {
     throw new AbsentError("no function owns or watches Secrets: there is nothing to opt in to");
   }
@@ -93,15 +111,19 @@ export async function optIn(
 }
 
 /** Prints Secrets with new certificates for the bus and its users. */
-export async function certificates(options: { json?: boolean; namespace: string }): Promise<void> {
-  const functions = await allFunctions();
-  const roles = clusterRoles(functions, "default").map(({ name }) => name);
-  const webhook = needWebhook(functions) ? "webhook" : "no webhook";
-  print(certificateManifests(roles, options.namespace, webhook), options);
+export async function certificates({
+  namespace,
+  ...options
+}: PrintOptions & LayoutOptions & { readonly namespace: string }): Promise<void> {
+  print(certificateManifests(await layout(options), namespace), options);
 }
 
 /** Prints the users of the NATS servers, as a file that their configuration includes. */
-export const users = async (options: { cluster: string; oneAccount?: boolean }): Promise<void> => {
-  const roles = clusterRoles(await allFunctions(), options.cluster);
-  process.stdout.write(authorizationText(certificateUsers(options.oneAccount ? inOneAccount(roles) : roles)));
+export const users = async ({
+  cluster,
+  oneAccount,
+  ...options
+}: LayoutOptions & { readonly cluster: string; readonly oneAccount?: boolean }): Promise<void> => {
+  const roles = clusterRoles(await layout(options), cluster);
+  process.stdout.write(authorizationText(certificateUsers(oneAccount ? inOneAccount(roles) : roles)));
 };

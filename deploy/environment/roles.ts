@@ -19,7 +19,7 @@ import {
   type ReconcileFunction,
   RolesRefusedError,
 } from "denrei/runtime";
-import { optInManifests, roleManifests } from "../generate/rbac.ts";
+import { optInManifests, roleManifests, separateAccounts } from "../generate/rbac.ts";
 
 /** Where the service accounts are, and how the names of their roles end. */
 export interface Accounts {
@@ -67,13 +67,15 @@ const kinds: Readonly<Record<string, Kind>> = { ClusterRole, ClusterRoleBinding,
 
 /** The roles and their cluster-wide bindings. Bindings in namespaces follow from opt-ins. */
 const rolesOf = ({ functions, accounts }: RoleSet): Role[] =>
-  roleManifests({ functions, bridge: functions, namespace: accounts.namespace })
+  roleManifests(separateAccounts(functions), accounts.namespace)
     .filter(({ kind }) => kind === "ClusterRole" || kind === "ClusterRoleBinding")
     .map((manifest) => named(manifest, accounts));
 
 /** The bindings that give access to the Secrets of a namespace. */
 export const optInsOf = ({ functions, accounts }: RoleSet, namespace: string): Role[] =>
-  optInManifests(functions, [namespace], accounts.namespace).map((manifest) => named(manifest, accounts));
+  optInManifests(separateAccounts(functions), [namespace], accounts.namespace).map((manifest) =>
+    named(manifest, accounts),
+  );
 
 /** The manifest with the names of these accounts. */
 function named(manifest: object, { suffix }: Accounts): Role {

@@ -2,10 +2,11 @@ import { X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineKind } from "../../bus/kube/kind.ts";
-import { defineFunction } from "../../bus/worker/function.ts";
+import { defineFunction, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 import { certificateManifests } from "./certificates.ts";
 import { clusterWebhook, crdManifests, needWebhook } from "./crds.ts";
+import { separateLayout } from "./layout.ts";
 import { networkPolicies } from "./network.ts";
 import { admissionManifests } from "./workloads.ts";
 
@@ -44,15 +45,15 @@ test("without a CA, cert-manager adds it", () => {
 });
 
 test("the certificate of the webhook is for the host name that the API server uses", () => {
-  const secretsOf = (webhook: "webhook" | "no webhook") =>
-    certificateManifests([], "ours", webhook) as {
+  const secretsOf = (some: readonly ReconcileFunction[]) =>
+    certificateManifests(separateLayout(some), "ours") as {
       metadata: { name: string };
       data: Record<string, string>;
     }[];
-  const found = secretsOf("webhook").find(({ metadata }) => metadata.name === "denrei-admission-tls");
+  const found = secretsOf([parcels]).find(({ metadata }) => metadata.name === "denrei-admission-tls");
   const certificate = new X509Certificate(Buffer.from(found?.data["tls.crt"] ?? "", "base64"));
   expect(certificate.checkHost("denrei-admission.ours.svc")).toBe("denrei-admission.ours.svc");
-  expect(secretsOf("no webhook").map(({ metadata }) => metadata.name)).not.toContain("denrei-admission-tls");
+  expect(secretsOf(functions).map(({ metadata }) => metadata.name)).not.toContain("denrei-admission-tls");
 });
 
 test("the webhook uses neither the bus nor the API server, and its Service reaches its port", () => {
@@ -77,9 +78,9 @@ test("the webhook uses neither the bus nor the API server, and its Service reach
 test("network policies let the API server in, and only where a kind needs the webhook", () => {
   const named = (all: readonly object[]) =>
     (all as { metadata: { name: string } }[]).find(({ metadata }) => metadata.name === "denrei-admission");
-  expect(named(networkPolicies([parcels], "ours"))).toMatchObject({
+  expect(named(networkPolicies(separateLayout([parcels]), "ours"))).toMatchObject({
     spec: { ingress: [{ ports: [{ port: 8083 }] }, { ports: [{ port: 8080 }] }] },
   });
-  expect(named(networkPolicies(functions, "ours"))).toBeUndefined();
+  expect(named(networkPolicies(separateLayout(functions), "ours"))).toBeUndefined();
   expect(needWebhook(functions)).toBe(false);
 });

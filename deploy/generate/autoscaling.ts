@@ -1,6 +1,7 @@
-/** Scales the workers of a function by its backlog (KEDA) or by their CPU usage (HorizontalPodAutoscaler). */
+/** Scales workers by the backlog of their functions (KEDA) or by their CPU usage (HorizontalPodAutoscaler). */
 import { busAccount, consumersOf, workStream } from "denrei/bus";
-import { type ReconcileFunction, subscriptionsOf } from "denrei/runtime";
+import { subscriptionsOf } from "denrei/runtime";
+import type { WorkerSet } from "./layout.ts";
 import { labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -19,16 +20,16 @@ const pollingSeconds = 10;
 /** Consecutive failed polls after which KEDA uses the fallback: one minute, with {@link pollingSeconds}. */
 const failedPolls = 5;
 
-const target = (fn: Pick<ReconcileFunction, "name">) => ({
+const target = (set: WorkerSet) => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
-  name: workloadName(fn),
+  name: workloadName(set),
 });
 
-const metadataOf = (fn: Pick<ReconcileFunction, "name">, namespace: string) => ({
-  name: workloadName(fn),
+const metadataOf = (set: WorkerSet, namespace: string) => ({
+  name: workloadName(set),
   namespace,
-  labels: labelsOf(workloadName(fn)),
+  labels: labelsOf(workloadName(set)),
 });
 
 /**
@@ -38,22 +39,23 @@ const metadataOf = (fn: Pick<ReconcileFunction, "name">, namespace: string) => (
  * https://keda.sh/docs/latest/scalers/nats-jetstream/
  */
 export function scaledObject(
-  fn: ReconcileFunction,
+  set: WorkerSet,
   { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
 ): Manifest {
+  const concurrency = new Map(set.functions.map((fn) => [workStream(fn.name), fn.concurrency]));
   return {
     apiVersion: "keda.sh/v1alpha1",
     kind: "ScaledObject",
-    metadata: metadataOf(fn, namespace),
+    metadata: metadataOf(set, namespace),
     spec: {
-      scaleTargetRef: target(fn),
+      scaleTargetRef: target(set),
       pollingInterval: pollingSeconds,
       minReplicaCount: 0,
       maxReplicaCount: maxReplicas,
       // When a server of a cluster is down, KEDA may not find the leader of any consumer. Until it does, one worker, or as
       // many as already run, serve the function, even if there is nothing to do.
       fallback: { failureThreshold: failedPolls, replicas: 1, behavior: "currentReplicasIfHigher" },
-      triggers: subscriptionsOf([fn], cluster)
+      triggers: subscriptionsOf(set.functions, cluster)
         .flatMap(consumersOf)
         .map(([stream, consumer]) => ({
           type: "nats-jetstream",
@@ -62,7 +64,7 @@ export function scaledObject(
             stream,
             consumer,
             // The number of objects that one worker reconciles concurrently.
-            lagThreshold: String(stream === workStream(fn.name) ? fn.concurrency : eventsPerReplica),
+            lagThreshold: String(concurrency.get(stream) ?? eventsPerReplica),
             activationLagThreshold: "0",
           },
           authenticationRef: { name: busMonitorName },
@@ -73,14 +75,14 @@ export function scaledObject(
 
 /** Scales from two workers up by their CPU usage, for clusters without KEDA. */
 export const horizontalAutoscaler = (
-  fn: Pick<ReconcileFunction, "name">,
+  set: WorkerSet,
   { namespace }: { readonly namespace: string },
 ): Manifest => ({
   apiVersion: "autoscaling/v2",
   kind: "HorizontalPodAutoscaler",
-  metadata: metadataOf(fn, namespace),
+  metadata: metadataOf(set, namespace),
   spec: {
-    scaleTargetRef: target(fn),
+    scaleTargetRef: target(set),
     minReplicas: 2,
     maxReplicas,
     metrics: [

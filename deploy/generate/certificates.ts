@@ -3,7 +3,10 @@
  * cert-manager uses, so it can take over these Secrets.
  */
 import { userOf } from "denrei/bus";
+import { clusterRoles } from "../authorization.ts";
 import { type CertificateAuthority, createCertificateAuthority, type KeyPair } from "../local/pki.ts";
+import { needWebhook } from "./crds.ts";
+import type { Layout } from "./layout.ts";
 import { admissionName, labelsOf } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -37,21 +40,25 @@ export const peerName = userOf(natsName);
 /** Host names at which the servers of a cluster reach each other. */
 export const peerNames: readonly string[] = [0, 1, 2].map((at) => `${natsName}-${at}.${natsName}-headless`);
 
+/** A new authority. It signs all certificates of an installation, and its key is not stored. */
+export const createBusAuthority = (): CertificateAuthority => createCertificateAuthority("denrei");
+
 /**
  * Secrets with certificates that are valid for a year. The key of their authority is not stored, so adding a certificate
  * means creating all of them again.
  */
 export function certificateManifests(
-  roles: readonly string[],
+  layout: Layout,
   namespace: string,
-  webhook: "webhook" | "no webhook",
+  authority = createBusAuthority(),
 ): Manifest[] {
-  const authority = createCertificateAuthority("denrei");
+  // Users are the same in every cluster.
+  const users = clusterRoles(layout, "default").map(({ name }) => userOf(name));
   return [
     secret(natsName, namespace, authority, authority.server(serverNames(namespace))),
     secret(peerName, namespace, authority, authority.peer({ user: peerName }, peerNames)),
-    ...roles.map(userOf).map((user) => secret(user, namespace, authority, authority.client({ user }))),
-    ...(webhook === "webhook"
+    ...users.map((user) => secret(user, namespace, authority, authority.client({ user }))),
+    ...(needWebhook(layout.functions)
       ? [secret(admissionName, namespace, authority, authority.server(webhookNames(namespace)))]
       : []),
   ];

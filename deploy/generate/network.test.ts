@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { defineFunction, type Outbound } from "../../bus/worker/function.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { separateLayout } from "./layout.ts";
 import { networkPolicies } from "./network.ts";
 
 const declared = (name: string, outbound: Outbound) =>
@@ -9,8 +10,10 @@ const declared = (name: string, outbound: Outbound) =>
 /** The egress of each policy that exists because of these functions, by name. */
 function egressOf(...functions: readonly ReturnType<typeof declared>[]) {
   const names = ({ metadata }: Record<string, unknown>) => (metadata as { name: string }).name;
-  const without = new Set(networkPolicies([], "here").map(names));
-  const added = networkPolicies(functions, "here").filter((policy) => !without.has(names(policy)));
+  const without = new Set(networkPolicies(separateLayout([]), "here").map(names));
+  const added = networkPolicies(separateLayout(functions), "here").filter(
+    (policy) => !without.has(names(policy)),
+  );
   return Object.fromEntries(
     added.map((policy) => [names(policy), (policy.spec as { egress: unknown }).egress]),
   );

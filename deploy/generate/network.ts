@@ -2,6 +2,7 @@ import { BlockList } from "node:net";
 import { internetPorts, type ReconcileFunction } from "denrei/runtime";
 import { natsName } from "./certificates.ts";
 import { needWebhook } from "./crds.ts";
+import { type Layout, needGateway, type WorkerSet } from "./layout.ts";
 import { labelsOf, workloadName } from "./rbac.ts";
 import { admissionPort, dashboardPort, httpPort, webhooksPort } from "./workloads.ts";
 
@@ -24,22 +25,46 @@ const linkLocalRange6 = "fe80::/10";
 /** Addresses at which clouds serve credentials: link-local ones, and that of AWS. */
 const metadataRanges = [linkLocalRange, linkLocalRange6, "fd00:ec2::254/128"];
 
-/** Components that use the bus. The dashboard is optional. */
-const processes = ["bridge", "gateway", "dashboard", "worker"] as const;
+/** Values of the component label, by what the pods need. */
+interface Components {
+  /** The bus. */
+  readonly bus: readonly string[];
+  /** The API server. */
+  readonly apiServer: readonly string[];
+  /** Webhooks; empty without a gateway. */
+  readonly webhooks: readonly string[];
+}
+
+/** The dashboard is optional. */
+function componentsOf({ functions, processes }: Layout): Components {
+  const hasGateway = needGateway(functions);
+  if (processes === "one") {
+    const all = ["run", "dashboard"];
+    return { bus: all, apiServer: all, webhooks: hasGateway ? ["run"] : [] };
+  }
+  const webhooks = hasGateway ? ["gateway"] : [];
+  return {
+    bus: ["bridge", ...webhooks, "dashboard", "worker"],
+    apiServer: ["bridge", "dashboard", "worker"],
+    webhooks,
+  };
+}
 
 /** The policies of the platform's namespace. */
-export const networkPolicies = (functions: readonly ReconcileFunction[], namespace: string): Manifest[] =>
-  [
-    ...busPolicies(),
-    ...processPolicies(),
-    ...functionPolicies(functions),
-    ...admissionPolicies(functions),
+export const networkPolicies = (layout: Layout, namespace: string): Manifest[] => {
+  const components = componentsOf(layout);
+  return [
+    ...busPolicies(components),
+    ...processPolicies(components),
+    ...functionPolicies(layout.workers),
+    ...admissionPolicies(layout.functions),
   ].map(({ name, spec }) => ({
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
     metadata: { name, namespace, labels: labelsOf("denrei-network") },
     spec,
   }));
+};
 
 interface Policy {
   readonly name: string;
@@ -49,7 +74,7 @@ interface Policy {
 const policy = (name: string, spec: object): Policy => ({ name, spec });
 
 /** Denies everything by default, and allows DNS and the traffic of NATS servers. */
-const busPolicies = (): Policy[] => [
+const busPolicies = ({ bus }: Components): Policy[] => [
   policy("denrei-default-deny", { podSelector: {}, policyTypes: ["Ingress", "Egress"] }),
   policy("denrei-dns", {
     podSelector: {},
@@ -69,7 +94,7 @@ const busPolicies = (): Policy[] => [
     podSelector: nats,
     policyTypes: ["Ingress", "Egress"],
     ingress: [
-      { from: [{ podSelector: podsOf(...processes) }], ports: tcp(natsPorts.clients) },
+      { from: [{ podSelector: podsOf(...bus) }], ports: tcp(natsPorts.clients) },
       { from: [{ podSelector: nats }], ports: tcp(natsPorts.peers) },
       { from: [inNamespace(namespaces.keda)], ports: tcp(natsPorts.monitor) },
       { from: [inNamespace(namespaces.monitoring)], ports: tcp(natsPorts.metrics) },
@@ -79,20 +104,20 @@ const busPolicies = (): Policy[] => [
 ];
 
 /** Traffic of all processes, and of bridge, gateway, and dashboard. */
-const processPolicies = (): Policy[] => [
+const processPolicies = ({ bus, apiServer, webhooks }: Components): Policy[] => [
   policy("denrei-bus", {
-    podSelector: podsOf(...processes),
+    podSelector: podsOf(...bus),
     policyTypes: ["Egress"],
     egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.clients) }],
   }),
   policy("denrei-metrics", {
-    podSelector: podsOf(...processes),
+    podSelector: podsOf(...bus),
     policyTypes: ["Ingress", "Egress"],
     ingress: [{ from: [inNamespace(namespaces.monitoring)], ports: tcp(httpPort) }],
     egress: [{ to: [inNamespace(namespaces.monitoring)], ports: tcp(...tracePorts) }],
   }),
   policy("denrei-api-server", {
-    podSelector: podsOf("bridge", "dashboard", "worker"),
+    podSelector: podsOf(...apiServer),
     policyTypes: ["Egress"],
     // The API server is not a pod. Policies see the endpoint of its Service, in most clusters a private address.
     egress: [
@@ -102,12 +127,16 @@ const processPolicies = (): Policy[] => [
       },
     ],
   }),
-  policy("denrei-webhooks", {
-    podSelector: podsOf("gateway"),
-    policyTypes: ["Ingress"],
-    // From any source. The gateway rejects requests without a valid signature.
-    ingress: [{ ports: tcp(webhooksPort) }],
-  }),
+  ...(webhooks.length === 0
+    ? []
+    : [
+        policy("denrei-webhooks", {
+          podSelector: podsOf(...webhooks),
+          policyTypes: ["Ingress"],
+          // From any source. The gateway rejects requests without a valid signature.
+          ingress: [{ ports: tcp(webhooksPort) }],
+        }),
+      ]),
   policy("denrei-dashboard", {
     podSelector: podsOf("dashboard"),
     policyTypes: ["Ingress", "Egress"],
@@ -134,11 +163,11 @@ const admissionPolicies = (functions: readonly ReconcileFunction[]): Policy[] =>
       ]
     : [];
 
-function functionPolicies(functions: readonly ReconcileFunction[]): Policy[] {
-  const github = functions.filter(({ outbound }) => outbound.github);
+function functionPolicies(workers: readonly WorkerSet[]): Policy[] {
+  const github = workers.filter(({ functions }) => functions.some(({ outbound }) => outbound.github));
   const byPorts = Map.groupBy(
-    functions.filter(({ outbound }) => outbound.podPorts !== undefined),
-    ({ outbound }) => outbound.podPorts?.join("-"),
+    workers.filter((set) => podPortsOf(set).length > 0),
+    (set) => podPortsOf(set).join("-"),
   );
   return [
     ...(github.length === 0
@@ -150,31 +179,37 @@ function functionPolicies(functions: readonly ReconcileFunction[]): Policy[] {
             egress: [internet],
           }),
         ]),
-    ...[...byPorts].map(([ports, of]) =>
+    ...[...byPorts].map(([ports, sets]) =>
       policy(`denrei-pods-${ports}`, {
-        podSelector: workersOf(of),
+        podSelector: workersOf(sets),
         policyTypes: ["Egress"],
-        egress: [{ to: [{ namespaceSelector: {} }], ports: tcp(...(of[0]?.outbound.podPorts ?? [])) }],
+        egress: [{ to: [{ namespaceSelector: {} }], ports: tcp(...sets.slice(0, 1).flatMap(podPortsOf)) }],
       }),
     ),
-    ...functions.flatMap(addressPolicy),
+    ...workers.flatMap(addressPolicy),
   ];
 }
 
-/** Access of one function to addresses outside the cluster. */
-function addressPolicy(fn: ReconcileFunction): Policy[] {
-  const { outbound } = fn;
-  const ports = internetPorts(outbound);
-  const egress = [
-    ...(ports.length === 0 ? [] : [{ ...internet, ports: tcp(...ports) }]),
-    ...(outbound.cidrs ?? []).map(({ cidr, ports }) => ({
-      to: [{ ipBlock: withoutLinkLocal(cidr) }],
-      ports: tcp(...ports),
-    })),
-  ];
+/** Ports of pods that workers reach. */
+const podPortsOf = ({ functions }: WorkerSet): readonly (number | string)[] => [
+  ...new Set(functions.flatMap(({ outbound }) => outbound.podPorts ?? [])),
+];
+
+/** Access of workers to addresses outside the cluster. */
+function addressPolicy(set: WorkerSet): Policy[] {
+  const egress = set.functions.flatMap(({ outbound }) => {
+    const ports = internetPorts(outbound);
+    return [
+      ...(ports.length === 0 ? [] : [{ ...internet, ports: tcp(...ports) }]),
+      ...(outbound.cidrs ?? []).map(({ cidr, ports }) => ({
+        to: [{ ipBlock: withoutLinkLocal(cidr) }],
+        ports: tcp(...ports),
+      })),
+    ];
+  });
   if (egress.length === 0) return [];
-  const spec = { podSelector: workersOf([fn]), policyTypes: ["Egress"], egress };
-  return [policy(`denrei-outbound-${fn.name}`, spec)];
+  const spec = { podSelector: workersOf([set]), policyTypes: ["Egress"], egress };
+  return [policy(`denrei-outbound-${set.name}`, spec)];
 }
 
 /** A larger range is not meant to include the addresses at which clouds serve credentials. */
@@ -214,8 +249,8 @@ const podsOf = (...components: readonly string[]) => ({
   matchExpressions: [{ key: "app.kubernetes.io/component", operator: "In", values: components }],
 });
 
-const workersOf = (functions: readonly ReconcileFunction[]) => ({
+const workersOf = (sets: readonly WorkerSet[]) => ({
   matchExpressions: [
-    { key: "app.kubernetes.io/name", operator: "In", values: functions.map(workloadName).sort() },
+    { key: "app.kubernetes.io/name", operator: "In", values: sets.map(workloadName).sort() },
   ],
 });

@@ -5,7 +5,7 @@ import { functions as all } from "../../functions/index.ts";
 import { parseConfig } from "../../functions/paas/site/config.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { optInManifests, roleManifests } from "./rbac.ts";
+import { optInManifests, roleManifests, separateAccounts } from "./rbac.ts";
 
 const reader = defineFunction({
   name: "reader",
@@ -30,7 +30,7 @@ const summaryOf = (manifests: readonly Record<string, unknown>[]): string[] =>
   });
 
 test("roles - rights on Secrets are in a separate role, bound only in the platform's namespace", () => {
-  expect(summaryOf(roleManifests({ functions, bridge: functions, namespace: "here" }))).toEqual([
+  expect(summaryOf(roleManifests(separateAccounts(functions), "here"))).toEqual([
     "ServiceAccount here/denrei-bridge",
     "ClusterRole denrei-bridge",
     "ClusterRoleBinding denrei-bridge -> denrei-bridge of here/denrei-bridge",
@@ -48,7 +48,7 @@ test("roles - rights on Secrets are in a separate role, bound only in the platfo
 });
 
 test("opt-in - binds the bridge and the functions that use Secrets", () => {
-  const manifests = optInManifests(functions, ["team-a", "team-b"], "here");
+  const manifests = optInManifests(separateAccounts(functions), ["team-a", "team-b"], "here");
   expect(summaryOf(manifests)).toEqual(
     ["team-a", "team-b"].flatMap((namespace) => [
       `RoleBinding ${namespace}/denrei-bridge-opted-in -> denrei-bridge-opted-in of here/denrei-bridge`,
@@ -58,7 +58,7 @@ test("opt-in - binds the bridge and the functions that use Secrets", () => {
 });
 
 test("opt-in - binds nothing when no function uses Secrets", () => {
-  expect(optInManifests([hikawa], ["team-a"], "here")).toEqual([]);
+  expect(optInManifests(separateAccounts([hikawa]), ["team-a"], "here")).toEqual([]);
 });
 
 test("a site cannot list a kind of this project, so charts cannot create objects of it", () => {

@@ -3,23 +3,24 @@ import { type Kind, optedInRole } from "denrei/kinds";
 import {
   bridgeRules,
   listedRules,
+  mergedRules,
   type PolicyRule,
   type ReconcileFunction,
   workerRules,
 } from "denrei/runtime";
+import { type Layout, separateLayout, type WorkerSet } from "./layout.ts";
 
 type Manifest = Record<string, unknown>;
 
-/** For which workloads to generate roles, and the namespace of their service accounts. */
-export interface RoleOptions {
-  readonly functions: readonly ReconcileFunction[];
-  /** The functions whose kinds the bridge watches. If empty, no roles for a bridge. */
-  readonly bridge: readonly ReconcileFunction[];
-  readonly namespace: string;
+/** A service account: it runs some functions, and watches the kinds of some. */
+export interface Account {
+  readonly name: string;
+  readonly runs: readonly ReconcileFunction[];
+  readonly watches: readonly ReconcileFunction[];
 }
 
-/** The name of a function's Deployment, service account, and role. */
-export const workloadName = (fn: Pick<ReconcileFunction, "name">): string => `denrei-${fn.name}`;
+/** The name of the Deployment, service account, and role of workers. */
+export const workloadName = ({ name }: Pick<WorkerSet, "name">): string => `denrei-${name}`;
 /** The name of the bridge's Deployment, service account, and role. */
 export const bridgeName = "denrei-bridge";
 /** The name of the gateway's Deployment and service account. It has no role. */
@@ -43,9 +44,33 @@ export const accountManifest = (name: string, namespace: string): Manifest => ({
   metadata: { name, namespace, labels: labelsOf(name) },
 });
 
-/** Service accounts, roles, and bindings of the functions and, if `bridge` is not empty, of the bridge. */
-export const roleManifests = ({ functions, bridge, namespace }: RoleOptions): Manifest[] =>
-  rightsOf(functions, bridge).flatMap(({ name, everywhere, optedIn }) => [
+/** The accounts with rights, of all processes. */
+export const accountsOf = ({ functions, workers, processes }: Layout): Account[] =>
+  processes === "one"
+    ? workers.map((set) => ({ ...workerAccount(set), watches: functions }))
+    : [bridgeAccount(functions), ...workers.map(workerAccount)];
+
+const bridgeAccount = (watches: readonly ReconcileFunction[]): Account => ({
+  name: bridgeName,
+  runs: [],
+  watches,
+});
+
+const workerAccount = (set: WorkerSet): Account => ({
+  name: workloadName(set),
+  runs: set.functions,
+  watches: [],
+});
+
+/** The account of a bridge that watches the kinds of all functions, and of separate workers for some of them. */
+export const separateAccounts = (
+  functions: readonly ReconcileFunction[],
+  watches: readonly ReconcileFunction[] = functions,
+): Account[] => [bridgeAccount(watches), ...separateLayout(functions).workers.map(workerAccount)];
+
+/** Service accounts with their roles and bindings. */
+export const roleManifests = (accounts: readonly Account[], namespace: string): Manifest[] =>
+  accounts.map(rightsOf).flatMap(({ name, everywhere, optedIn }) => [
     accountManifest(name, namespace),
     clusterRole(name, name, everywhere),
     binding({ name, namespace }, name),
@@ -59,20 +84,20 @@ export const roleManifests = ({ functions, bridge, namespace }: RoleOptions): Ma
   ]);
 
 /**
- * The RoleBindings of opted-in namespaces, for all workloads with rights there. Empty if no workload has any. The label of
- * the namespace is not included: applying a namespace removes labels that an earlier apply has set.
+ * The RoleBindings of opted-in namespaces, for all accounts with rights there. Empty if no account has any. The label of the
+ * namespace is not included: applying a namespace removes labels that an earlier apply has set.
  */
 export function optInManifests(
-  functions: readonly ReconcileFunction[],
+  accounts: readonly Account[],
   namespaces: readonly string[],
   platformNamespace: string,
 ): Manifest[] {
-  const accounts = rightsOf(functions, functions)
+  const bound = accounts
+    .map(rightsOf)
     .filter(({ optedIn }) => optedIn.length > 0)
     .map(({ name }) => ({ name, namespace: platformNamespace }));
-  if (accounts.length === 0) return [];
   return namespaces.flatMap((name) =>
-    accounts.map((account) => binding(account, optedInRole(account.name), name)),
+    bound.map((account) => binding(account, optedInRole(account.name), name)),
   );
 }
 
@@ -81,19 +106,22 @@ export function optInManifests(
  * them revokes the rights.
  */
 export function listedManifests(
+  accounts: readonly Account[],
   fn: Pick<ReconcileFunction, "name">,
-  kinds: readonly Kind[],
-  namespace: string,
+  { kinds, namespace }: { readonly kinds: readonly Kind[]; readonly namespace: string },
 ): Manifest[] {
   const rules = listedRules(kinds);
-  const accounts = [
-    { name: workloadName(fn), rules: rules.worker },
-    { name: bridgeName, rules: rules.bridge },
-  ];
-  return accounts.flatMap(({ name, rules }) => [
-    clusterRole(listedRole(name), name, rules),
-    binding({ name, namespace }, listedRole(name)),
-  ]);
+  return accounts.flatMap(({ name, runs, watches }) => {
+    const parts = [
+      ...(runs.some((one) => one.name === fn.name) ? [rules.worker] : []),
+      ...(watches.length > 0 ? [rules.bridge] : []),
+    ];
+    if (parts.length === 0) return [];
+    return [
+      clusterRole(listedRole(name), name, mergedRules(parts.flat())),
+      binding({ name, namespace }, listedRole(name)),
+    ];
+  });
 }
 
 const listedRole = (name: string): string => `${name}-listed-kinds`;
@@ -104,16 +132,10 @@ interface Rights {
   readonly optedIn: readonly PolicyRule[];
 }
 
-function rightsOf(functions: readonly ReconcileFunction[], bridge: readonly ReconcileFunction[]): Rights[] {
-  const watched = { everywhere: bridgeRules(bridge, "all"), optedIn: bridgeRules(bridge, "opted-in") };
-  return [
-    ...(bridge.length > 0 ? [{ name: bridgeName, ...watched }] : []),
-    ...functions.map((fn) => ({
-      name: workloadName(fn),
-      everywhere: workerRules(fn, "all"),
-      optedIn: workerRules(fn, "opted-in"),
-    })),
-  ];
+function rightsOf({ name, runs, watches }: Account): Rights {
+  const rules = (reach: Kind["reach"]) =>
+    mergedRules([...bridgeRules(watches, reach), ...runs.flatMap((fn) => workerRules(fn, reach))]);
+  return { name, everywhere: rules("all"), optedIn: rules("opted-in") };
 }
 
 const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" } as const;

@@ -1,7 +1,8 @@
 /** Generated files on disk. */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type GeneratedFiles, generatedFolders, mark } from "./files.ts";
+import { generatedFolders, mark } from "./files.ts";
+import type { GeneratedFiles } from "./manifestfiles.ts";
 
 /** A file that differs from its generated content. `reason` is a phrase for people. */
 export interface StaleFile {

@@ -3,8 +3,8 @@
  * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles
  */
 import { Build, Image } from "@denrei/functions/paas/kinds/kpack";
-import { domain, type Kind } from "denrei/kinds";
-import { definedKinds, type PolicyRule, type ReconcileFunction } from "denrei/runtime";
+import { domain, type Kind, kindText } from "denrei/kinds";
+import { definedKinds, kindsOf, type PolicyRule, type ReconcileFunction } from "denrei/runtime";
 import { labelsOf } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -13,12 +13,16 @@ const name = "denrei-users";
 const read = ["get", "list", "watch"];
 const write = ["create", "delete", "deletecollection", "patch", "update"];
 
-/** The kinds of kpack that RemoteSyncs create. kpack ships no user-facing roles, and users want to see their builds. */
-const kpackKinds: readonly Kind[] = [Build, Image];
+/** The kinds of kpack that functions use. kpack ships no user-facing roles, and users want to see their builds. */
+const kpackKinds = (functions: readonly ReconcileFunction[]): Kind[] => {
+  const used = functions.flatMap(kindsOf).map(kindText);
+  return [Build, Image].filter((kind) => used.includes(kindText(kind)));
+};
 
 /** Roles to read all namespaced kinds, to write those for editors, to write those for administrators, and to view the whole bus. */
 export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
   const kinds = definedKinds(functions).filter(({ scope }) => scope === "Namespaced");
+  const kpack = kpackKinds(functions);
   const writtenBy = (role: "edit" | "admin") =>
     kinds.filter(({ definition }) => definition?.writers === role);
   return [
@@ -26,7 +30,7 @@ export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
     role(
       "view",
       ["view", "edit", "admin"],
-      [...rulesOf([...kinds, ...kpackKinds], read), busRule(["activity", "deadletters"], "list")],
+      [...rulesOf([...kinds, ...kpack], read), busRule(["activity", "deadletters"], "list")],
     ),
     role(
       "edit",
@@ -34,7 +38,10 @@ export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
       [
         ...rulesOf(writtenBy("edit"), write),
         // An annotation on a Build requests a rebuild. kpack rejects other changes.
-        ...rulesOf([Build], ["patch"]),
+        ...rulesOf(
+          kpack.filter(({ kind }) => kind === Build.kind),
+          ["patch"],
+        ),
         busRule(["deadletters/replay"], "create"),
       ],
     ),

@@ -1,6 +1,6 @@
-/** Deployments and Services of bridge, gateway, dashboard, and each function. */
-import type { ReconcileFunction } from "denrei/runtime";
+/** Deployments and Services of bridge, gateway, dashboard, and workers. */
 import { certificateSecretName } from "./certificates.ts";
+import { type Layout, memoryOf, needGateway, sharedName, type WorkerSet } from "./layout.ts";
 import { admissionName, bridgeName, gatewayName, labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -31,6 +31,9 @@ const certificateFolder = "/etc/denrei/bus";
 const admissionCertificateFolder = "/etc/denrei/admission";
 const webhookSecretsFolder = "/etc/denrei/webhooks";
 
+/** Memory limit of the bridge, in MiB. */
+const bridgeMebibytes = 512;
+
 /** Default number of pods. */
 const replicas = 2;
 
@@ -46,6 +49,7 @@ const requests = {
   gateway: { cpu: "50m", memory: "128Mi" },
   dashboard: { cpu: "50m", memory: "128Mi" },
   worker: { cpu: "100m", memory: "256Mi" },
+  run: { cpu: "100m", memory: "384Mi" },
   admission: { cpu: "50m", memory: "128Mi" },
 } as const;
 
@@ -53,7 +57,7 @@ const requests = {
 export interface Workload {
   readonly name: string;
   readonly namespace: string;
-  readonly component: "bridge" | "gateway" | "dashboard" | "worker" | "admission";
+  readonly component: "bridge" | "gateway" | "dashboard" | "worker" | "run" | "admission";
   readonly args: readonly string[];
   /** Memory limit, in MiB. */
   readonly memory: number;
@@ -68,24 +72,51 @@ export interface Workload {
   };
 }
 
-/** The Deployment of a function's workers. Its replicas share the work. */
-export const functionManifests = (
-  fn: Pick<ReconcileFunction, "name" | "memoryMebibytes">,
-  namespace: string,
-): Manifest[] => [
+/** The Deployment of workers. Its replicas share the work. */
+export const workerManifests = (set: WorkerSet, layout: Layout, namespace: string): Manifest[] => [
   deployment({
-    name: workloadName(fn),
+    name: workloadName(set),
     namespace,
     component: "worker",
-    args: ["worker", fn.name],
-    memory: fn.memoryMebibytes,
+    args: ["worker", ...workerArguments(set, layout)],
+    memory: memoryOf(set),
   }),
-  disruptionBudget(workloadName(fn), namespace),
+  disruptionBudget(workloadName(set), namespace),
 ];
+
+/** A project knows its groups, but not the functions without one. */
+function workerArguments({ name, functions }: WorkerSet, layout: Layout): readonly string[] {
+  if (name !== sharedName) return [name];
+  return functions.length === layout.functions.length ? ["all"] : functions.map((fn) => fn.name);
+}
+
+/** The Deployment of the process that is bridge, gateway, and worker, and the Service of the gateway in it. */
+export const runManifests = (set: WorkerSet, namespace: string): Manifest[] => {
+  const name = workloadName(set);
+  const webhooks = needGateway(set.functions);
+  return [
+    deployment({
+      name,
+      namespace,
+      component: "run",
+      args: ["run"],
+      memory: memoryOf(set) + bridgeMebibytes,
+      ...(webhooks && { own: webhookParts }),
+    }),
+    disruptionBudget(name, namespace),
+    ...(webhooks ? [gatewayService(name, namespace)] : []),
+  ];
+};
 
 /** The Deployment of the bridge. One pod leads each kind, the others stand by. A node drain leaves at least one. */
 export const bridgeManifests = (namespace: string): Manifest[] => [
-  deployment({ name: bridgeName, namespace, component: "bridge", args: ["bridge"], memory: 512 }),
+  deployment({
+    name: bridgeName,
+    namespace,
+    component: "bridge",
+    args: ["bridge"],
+    memory: bridgeMebibytes,
+  }),
   disruptionBudget(bridgeName, namespace),
 ];
 
@@ -97,28 +128,34 @@ export const gatewayManifests = (namespace: string): Manifest[] => [
     component: "gateway",
     args: ["gateway"],
     memory: 512,
-    own: {
-      env: [
-        { name: "DENREI_WEBHOOK_ADDRESS", value: `0.0.0.0:${webhooksPort}` },
-        { name: "DENREI_WEBHOOK_SECRETS", value: webhookSecretsFolder },
-      ],
-      ports: [{ name: "webhooks", containerPort: webhooksPort }],
-      volumeMounts: [{ name: "webhooks", mountPath: webhookSecretsFolder, readOnly: true }],
-      volumes: [{ name: "webhooks", secret: { secretName: webhookSecretsName, defaultMode: 0o440 } }],
-      lifecycle: { preStop: { sleep: { seconds: drainSeconds } } },
-    },
+    own: webhookParts,
   }),
   disruptionBudget(gatewayName, namespace),
-  {
-    apiVersion: "v1",
-    kind: "Service",
-    metadata: { name: gatewayName, namespace, labels: labelsOf(gatewayName) },
-    spec: {
-      selector: selectorOf(gatewayName),
-      ports: [{ name: "webhooks", port: 80, targetPort: "webhooks", appProtocol: "http" }],
-    },
-  },
+  gatewayService(gatewayName, namespace),
 ];
+
+/** What a pod needs to receive webhooks. */
+const webhookParts = {
+  env: [
+    { name: "DENREI_WEBHOOK_ADDRESS", value: `0.0.0.0:${webhooksPort}` },
+    { name: "DENREI_WEBHOOK_SECRETS", value: webhookSecretsFolder },
+  ],
+  ports: [{ name: "webhooks", containerPort: webhooksPort }],
+  volumeMounts: [{ name: "webhooks", mountPath: webhookSecretsFolder, readOnly: true }],
+  volumes: [{ name: "webhooks", secret: { secretName: webhookSecretsName, defaultMode: 0o440 } }],
+  lifecycle: { preStop: { sleep: { seconds: drainSeconds } } },
+};
+
+/** The Service of the gateway in these pods. Routes of a site refer to it. */
+const gatewayService = (pods: string, namespace: string): Manifest => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: gatewayName, namespace, labels: labelsOf(gatewayName) },
+  spec: {
+    selector: selectorOf(pods),
+    ports: [{ name: "webhooks", port: 80, targetPort: "webhooks", appProtocol: "http" }],
+  },
+});
 
 /** The webhook that the API server calls. Any pod answers any call. */
 export const admissionManifests = (namespace: string): Manifest[] => [

@@ -1,4 +1,5 @@
 /** Templates of manifests: fields replaced with expressions on values. */
+import { manifestNamespace } from "../generate/files.ts";
 import { mapStrings, type Source } from "./sources.ts";
 import { eachOf, either, expression, TemplateField, when, wholeValue, wholeValueIfSet } from "./template.ts";
 
@@ -9,9 +10,6 @@ const namespace = ".Release.Namespace";
 
 /** The ConfigMap with the configuration of NATS servers. */
 export const natsConfigName = "nats-config";
-
-/** The namespace in the kustomizations. */
-export const manifestNamespace = "denrei";
 
 /** A value as a quoted string, so that YAML does not read it as another type. */
 export const quoted = (value: string): string => expression(`${value} | quote`);
@@ -33,11 +31,13 @@ export function at(object: object, ...path: readonly (string | number)[]): Field
   return found as Fields;
 }
 
+/** Whether a workload has values of its own, and is not one of the workers. Functions and groups cannot have these names. */
+export const isProcess = (workload: string): boolean =>
+  ["admission", "bridge", "gateway", "dashboard"].includes(workload);
+
 /** The values of a workload. Names of functions may have dashes, so these are indexed. */
 export const valuesOf = (workload: string): string =>
-  ["bridge", "gateway", "dashboard"].includes(workload)
-    ? `.Values.${workload}`
-    : `(index .Values.functions ${JSON.stringify(workload)})`;
+  isProcess(workload) ? `.Values.${workload}` : `(index .Values.functions ${JSON.stringify(workload)})`;
 
 const image = [
   "{{ .Values.image.repository }}",

@@ -1,4 +1,5 @@
 /** The rendered kustomizations that the chart is built from. */
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -25,19 +26,26 @@ const components = [
   ...(["dashboard", "dashboard-ingress", "dashboard-httproute"] as const),
 ] as const;
 
-const kubernetes = fileURLToPath(new URL("../kubernetes", import.meta.url));
+const repository = fileURLToPath(new URL("../kubernetes", import.meta.url));
 
-/** Renders all kustomizations. Throws when kustomize is missing and cannot be obtained. */
-export async function sources(): Promise<Sources> {
-  const base = await withComponents();
+/**
+ * Renders all kustomizations of a project's tree. A component that the project has no use for adds nothing. Throws when kustomize is
+ * missing and cannot be obtained.
+ */
+export async function sources(tree: string): Promise<Sources> {
+  const withComponent = async (...names: readonly string[]): Promise<Source[]> => {
+    const existing = names.filter((name) => existsSync(join(tree, "components", name)));
+    return withoutHashes(await site<Source>((at) => kustomizationOf(at, existing), tree));
+  };
+  const base = await withComponent();
   const known = new Set(base.map(identity));
   const added: Partial<Record<(typeof components)[number], readonly Source[]>> = {};
   for (const component of components)
-    added[component] = (await withComponents(component)).filter((object) => !known.has(identity(object)));
+    added[component] = (await withComponent(component)).filter((object) => !known.has(identity(object)));
   return {
     base,
-    cluster: await withComponents("nats-cluster"),
-    withModules: await withComponents("chart-modules"),
+    cluster: await withComponent("nats-cluster"),
+    withModules: await withComponent("chart-modules"),
     added: added as Sources["added"],
   };
 }
@@ -45,20 +53,22 @@ export async function sources(): Promise<Sources> {
 /** The kind and name of an object. */
 export const identity = ({ kind, metadata }: Source): string => `${kind} ${metadata.name}`;
 
-const withComponents = async (...names: readonly string[]): Promise<Source[]> =>
-  withoutHashes(
-    await site<Source>((at) =>
-      JSON.stringify({
-        apiVersion: "kustomize.config.k8s.io/v1beta1",
-        kind: "Kustomization",
-        resources: [at("base")],
-        components: names.map((name) => at(`components/${name}`)),
-      }),
-    ),
-  );
+const kustomizationOf = (at: (path: string) => string, names: readonly string[]): string =>
+  JSON.stringify({
+    apiVersion: "kustomize.config.k8s.io/v1beta1",
+    kind: "Kustomization",
+    resources: [at("base")],
+    components: names.map((name) => at(`components/${name}`)),
+  });
 
-/** Renders a kustomization written to a temporary folder; `at` returns relative paths to the project's kustomizations. */
-export async function site<T>(text: (at: (path: string) => string) => string): Promise<T[]> {
+/**
+ * Renders a kustomization written to a temporary folder; `at` returns relative paths to the kustomizations in `kubernetes`, by default
+ * those of this repository.
+ */
+export async function site<T>(
+  text: (at: (path: string) => string) => string,
+  kubernetes = repository,
+): Promise<T[]> {
   const folder = await mkdtemp(join(tmpdir(), "denrei-site-"));
   try {
     const at = (path: string) => relative(folder, join(kubernetes, path));

@@ -7,7 +7,12 @@ import { type DashboardDefaults, dashboardSchema } from "./dashboardvalues.ts";
 /** The defaults, read from the manifests. */
 export interface Defaults {
   readonly image: string;
+  /** Names of the processes besides workers and dashboard. */
+  readonly processes: readonly string[];
+  /** Names of functions and groups with their own workers. */
   readonly functions: readonly string[];
+  /** Whether a function renders charts, which may import modules. */
+  readonly chartModules: boolean;
   /** Replicas and resources of a workload's Deployment, by the workload's name in the values. */
   workload(name: string): { readonly replicas: number; readonly resources: object };
   readonly settings: Readonly<Record<string, string>>;
@@ -19,9 +24,14 @@ export interface Defaults {
     readonly maxFileStore: string;
     readonly resources: object;
   };
-  readonly host: string;
-  readonly tlsSecret: string;
-  readonly parentRefs: readonly object[];
+  /** Routes to the gateway; undefined without a gateway. */
+  readonly routes:
+    | {
+        readonly host: string;
+        readonly tlsSecret: string;
+        readonly parentRefs: readonly object[];
+      }
+    | undefined;
   readonly dashboard: DashboardDefaults;
   readonly apiServer: readonly { readonly to: readonly object[]; readonly ports: readonly object[] }[];
 }
@@ -62,15 +72,21 @@ export function valuesSchema(defaults: Defaults) {
       .strictObject(workload("bridge"))
       .prefault({})
       .describe("The bridge: publishes changes from the API server on the bus."),
-    gateway: gatewayValues(workload("gateway")),
+    ...(defaults.processes.includes("gateway") && { gateway: gatewayValues(workload("gateway")) }),
+    ...(defaults.processes.includes("admission") && {
+      admission: z
+        .strictObject(workload("admission"))
+        .prefault({})
+        .describe("The webhook of the API server: converts objects between the versions of their kinds."),
+    }),
     dashboard: dashboardSchema(defaults.dashboard, workload("dashboard")),
     functions: z
       .strictObject(
         Object.fromEntries(defaults.functions.map((name) => [name, functionValues(workload(name))])),
       )
       .prefault({})
-      .describe("The workers of each function."),
-    chartModules: chartModulesValues(),
+      .describe("The workers of each function or group."),
+    ...(defaults.chartModules && { chartModules: chartModulesValues() }),
     nats: natsValues(defaults.nats),
     autoscaling: z
       .enum(["none", "keda", "hpa"])
@@ -79,8 +95,10 @@ export function valuesSchema(defaults: Defaults) {
         "How workers scale. keda: by the backlog of their function, down to zero. hpa: by their CPU usage.",
       ),
     networkPolicies: networkPoliciesValues(defaults.apiServer),
-    ingress: ingressValues(defaults),
-    httpRoute: httpRouteValues(defaults),
+    ...(defaults.routes && {
+      ingress: ingressValues(defaults.routes),
+      httpRoute: httpRouteValues(defaults.routes),
+    }),
     monitoring: z
       .strictObject({
         enabled: z
@@ -240,7 +258,9 @@ const networkPoliciesValues = (apiServer: Defaults["apiServer"]) =>
     .prefault({})
     .describe("NetworkPolicies. They need a network plugin that enforces them.");
 
-const ingressValues = (defaults: Defaults) =>
+type Routes = NonNullable<Defaults["routes"]>;
+
+const ingressValues = (defaults: Routes) =>
   z
     .strictObject({
       enabled: z.boolean().default(false).describe("Create an Ingress."),
@@ -257,7 +277,7 @@ const ingressValues = (defaults: Defaults) =>
     .prefault({})
     .describe("Routes webhooks to the gateway through an Ingress controller.");
 
-const httpRouteValues = (defaults: Defaults) =>
+const httpRouteValues = (defaults: Routes) =>
   z
     .strictObject({
       enabled: z.boolean().default(false).describe("Create an HTTPRoute."),

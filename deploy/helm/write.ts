@@ -1,16 +1,17 @@
 /** The chart's files on disk. */
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { UsageError } from "denrei/runtime";
 import type { ChartFiles } from "./chart.ts";
 
-/** Throws when the folder holds something other than a chart. A missing folder is fine. */
+/** Throws a {@link UsageError} when the folder holds something other than a chart. A missing folder is fine. */
 export async function expectChartFolder(folder: string): Promise<void> {
   const found = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code !== "ENOENT") throw error;
     return [];
   });
   if (found.length > 0 && !found.includes("Chart.yaml")) {
-    throw new Error(
+    throw new UsageError(
       `expected ${folder} to be empty or to hold a chart, found ${found.slice(0, 5).join(", ")}: choose another with --out`,
     );
   }

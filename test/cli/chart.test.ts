@@ -51,16 +51,16 @@ describe("chart", () => {
       { apiGroups: ["cert-manager.io"], resources: ["certificates"], verbs },
     ];
     expect(of("ClusterRole")).toMatchObject([
+      { metadata: { name: "denrei-bridge-listed-kinds" }, rules: rules(["list", "watch"]) },
       {
         metadata: { name: "denrei-modoki-application-listed-kinds" },
         rules: rules(["create", "delete", "get", "patch"]),
       },
-      { metadata: { name: "denrei-bridge-listed-kinds" }, rules: rules(["list", "watch"]) },
     ]);
     const subject = (name: string) => [{ kind: "ServiceAccount", name, namespace: "platform" }];
     expect(of("ClusterRoleBinding").map(({ subjects }) => subjects)).toEqual([
-      subject("denrei-modoki-application"),
       subject("denrei-bridge"),
+      subject("denrei-modoki-application"),
     ]);
     const rendered = await runHere([
       ...["chart", "render", sample, "--config", config, "--chart"],

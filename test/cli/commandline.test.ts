@@ -111,10 +111,11 @@ describe("--help", () => {
           "demo",
           "dev",
           "gateway",
+          "helm",
           "help",
           "new",
         ],
-        ...["history", "init", "opt-in", "prune", "rbac", "requests", "status", "up", "users"],
+        ...["history", "init", "manifests", "opt-in", "prune", "rbac", "requests", "status", "up", "users"],
         ...["webhooks", "worker", "working"],
       ].sort(),
     );

@@ -4,12 +4,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { chartFiles } from "../../deploy/helm/chart.ts";
-import { mapStrings, sources, withoutHashes } from "../../deploy/helm/sources.ts";
+import { openProject } from "../../bus/project/project.ts";
+import { projectLayout } from "../../deploy/generate/layout.ts";
+import { type BusScope, type ChartParts, chartFiles, chartParts } from "../../deploy/helm/chart.ts";
+import { mapStrings, withoutHashes } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
 import { versions } from "../../deploy/local/versions.ts";
 import { programs } from "../harness/programs.ts";
-import type { Manifest } from "./manifests.ts";
+import { type Manifest, root } from "./manifests.ts";
 import { renderedOnce } from "./rendered.ts";
 
 const { helm: program } = await programs("helm");
@@ -46,14 +48,22 @@ function objectOf(text: string): Manifest | null {
   return JSON.parse(json);
 }
 
+/** What the repository's chart is made of. */
+export async function partsFor(bus: BusScope): Promise<ChartParts> {
+  const project = await openProject(root);
+  const layout = await projectLayout(project, { profile: "standard" });
+  const rest = await renderedOnce(`parts of the chart for ${JSON.stringify(bus)}`, async () => {
+    const { published, rendered } = await chartParts(project, bus);
+    return { published, rendered };
+  });
+  return { layout, ...rest };
+}
+
 /** Writes the chart. `kubeconfig` is that of Helm's cluster, if any. */
 export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
-  await writeChart(
-    folder,
-    await chartFiles({ cluster }, await renderedOnce("sources of the chart", sources)),
-  );
+  await writeChart(folder, chartFiles(await partsFor({ cluster })));
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );

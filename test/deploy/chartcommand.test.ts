@@ -1,18 +1,17 @@
-/** Tests of the command `npm run chart`. */
-import { execFile } from "node:child_process";
+/** Tests of the command `denrei helm`. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { authorizationFile } from "../../deploy/generate/files.ts";
+import { separateLayout } from "../../deploy/generate/layout.ts";
+import { authorizationFile } from "../../deploy/generate/manifestfiles.ts";
 import { chartFiles } from "../../deploy/helm/chart.ts";
-import { sources } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
 import { functions } from "../../functions/index.ts";
+import { runHere } from "../cli/here.ts";
+import { partsFor } from "./chart.ts";
 import { root } from "./manifests.ts";
-import { renderedOnce } from "./rendered.ts";
 
 async function scratch(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "test-chart-"));
@@ -20,8 +19,10 @@ async function scratch(): Promise<string> {
   return folder;
 }
 
-const chart = (...args: readonly string[]) =>
-  promisify(execFile)(process.execPath, [join(root, "deploy/helm/main.ts"), ...args]);
+async function chart(...args: readonly string[]): Promise<void> {
+  const { code, stderr } = await runHere(["helm", ...args]);
+  if (code !== 0) throw new Error(stderr);
+}
 
 test("writes the chart with this version", async () => {
   const folder = await scratch();
@@ -32,15 +33,17 @@ test("writes the chart with this version", async () => {
 });
 
 test("with --one-account, only the users differ", async () => {
-  const rendered = await renderedOnce("sources of the chart", sources);
   const cluster = "default";
   const [own, one] = await Promise.all(
-    [false, true].map((oneAccount) => chartFiles({ cluster, oneAccount }, rendered)),
+    [false, true].map(async (oneAccount) => chartFiles(await partsFor({ cluster, oneAccount }))),
   );
   const differing = [...(one ?? [])].filter(([path, text]) => own?.get(path) !== text);
   expect(differing.map(([path]) => path)).toEqual(["templates/nats-config.yaml"]);
   const linesOf = (text = "") => text.split("\n").map((line) => line.trim());
-  const users = authorizationFile(functions, cluster, { oneAccount: true });
+  const users = authorizationFile(separateLayout(functions), {
+    cluster,
+    oneAccount: true,
+  });
   expect(linesOf(differing[0]?.[1])).toEqual(expect.arrayContaining(linesOf(users)));
 });
 
@@ -61,5 +64,7 @@ test("rejects a folder with other content", async () => {
 });
 
 test("rejects an invalid cluster name", async () => {
-  await expect(chart("--out", await scratch(), "--cluster", "Blue")).rejects.toThrow(/--cluster: expected/);
+  await expect(chart("--out", await scratch(), "--cluster", "Blue")).rejects.toThrow(
+    /--cluster <name>' argument 'Blue' is invalid/,
+  );
 });

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { processSettings, readSettings, type SettingName } from "../../bus/config/config.ts";
 import { loadKubeconfig } from "../../bus/kube/kubeconfig.ts";
-import { clusterRoles } from "../../deploy/authorization.ts";
 import { certificateManifests } from "../../deploy/generate/certificates.ts";
-import { authorizationFile } from "../../deploy/generate/files.ts";
+import { separateLayout } from "../../deploy/generate/layout.ts";
+import { authorizationFile } from "../../deploy/generate/manifestfiles.ts";
 import { withoutHashes } from "../../deploy/helm/sources.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
@@ -79,12 +79,13 @@ describe("it has no identity", () => {
   });
 
   test("except on the bus, with a certificate from denrei certificates", () => {
-    const roles = clusterRoles(functions, "default").map((role) => role.name);
-    const secrets = certificateManifests(roles, "denrei", "no webhook") as unknown as Manifest[];
+    const secrets = certificateManifests(separateLayout(functions), "denrei") as unknown as Manifest[];
     const mounted = volumeOf(environment().NATS_CERT)?.secret?.secretName ?? "";
     const text = find(secrets, "Secret", mounted).data?.["tls.crt"] ?? "";
     expect(new X509Certificate(Buffer.from(text, "base64")).subject).toBe(`CN=${name}`);
-    expect(authorizationFile(functions, "default")).toContain(`user: "CN=${name}"`);
+    expect(authorizationFile(separateLayout(functions), { cluster: "default" })).toContain(
+      `user: "CN=${name}"`,
+    );
   });
 });
 

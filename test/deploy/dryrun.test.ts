@@ -1,4 +1,4 @@
-/** A real API server accepts all objects of the base, overlays, and components without a warning. */
+/** A real API server accepts all objects of the base, overlays, components, and projects without a warning. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
@@ -10,6 +10,7 @@ import { kedaCrds } from "../keda/crds.ts";
 import { accepted, apply, dryRunPod } from "./apply.ts";
 import { find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
 import { baseObjects, beside, overlay, shownSite, siteWith } from "./overlays.ts";
+import { parcels, printed } from "./projects.ts";
 
 await programs(...platformPrograms);
 
@@ -23,12 +24,17 @@ beforeAll(async () => {
     await baseObjects(),
     await overlay("kind"),
     await overlay("production"),
+    await overlay("small"),
     await siteWith("keda", "httproute"),
     await siteWith("hpa", "ingress", "chart-modules"),
     await siteWith("dashboard", "dashboard-ingress", "dashboard-httproute"),
     await shownSite(),
     await beside("users"),
     await beside("app-use"),
+    await printed(["--profile", "small", "--one-process"]),
+    await printed(["--profile", "small"], { folder: parcels }),
+    await printed(["--profile", "standard", "--namespace", "post-office"], { folder: parcels }),
+    await printed(["--profile", "production", "--namespace", "post-office"], { folder: parcels }),
   ];
   objects = [...new Map(renderings.flat().map((object) => [JSON.stringify(object), object])).values()];
   platform = await startLocalPlatform({ controllerManager: "omit" });

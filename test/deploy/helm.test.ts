@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { consumersOf } from "../../bus/permissions.ts";
 import { subscriptionsOf } from "../../bus/worker/function.ts";
-import { authorizationFile } from "../../deploy/generate/files.ts";
+import { separateLayout } from "../../deploy/generate/layout.ts";
+import { authorizationFile } from "../../deploy/generate/manifestfiles.ts";
 import { operatorManifests } from "../../deploy/generate/monitoring/rules.ts";
 import { identity } from "../../deploy/helm/sources.ts";
 import { functions } from "../../functions/index.ts";
@@ -223,7 +224,7 @@ test("a chart for another cluster differs only in its name, users, and KEDA trig
   ]);
   expect(changed["ConfigMap denrei-settings: data.DENREI_CLUSTER"]).toBe("blue");
   const users = changed["ConfigMap nats-config: data.authorization.conf"];
-  expect(users).toBe(authorizationFile(functions, "blue"));
+  expect(users).toBe(authorizationFile(separateLayout(functions), { cluster: "blue" }));
   for (const subscription of subscriptionsOf(functions, "blue")) {
     const { spec } = scaledObjectOf(after ?? [], subscription.scope.fn);
     expect(spec.triggers.map(({ metadata }) => [metadata.stream, metadata.consumer])).toEqual(

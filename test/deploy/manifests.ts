@@ -24,7 +24,10 @@ export interface Container {
       readonly resourceFieldRef?: { readonly resource: string; readonly divisor: string };
     };
   }[];
-  readonly resources?: { readonly limits?: { readonly memory?: string } };
+  readonly resources?: {
+    readonly limits?: { readonly memory?: string };
+    readonly requests?: { readonly cpu?: string; readonly memory?: string };
+  };
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];

@@ -9,6 +9,7 @@ import {
   peerNames,
   serverNames,
 } from "../../deploy/generate/certificates.ts";
+import { separateLayout } from "../../deploy/generate/layout.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
@@ -75,7 +76,7 @@ const monitors = (any = bus.servers[0]) => ({
 });
 
 test("`denrei certificates` has a peer certificate that is valid for the host names of the routes", async () => {
-  const secrets = certificateManifests([], "denrei", "no webhook") as unknown as Secret[];
+  const secrets = certificateManifests(separateLayout([]), "denrei") as unknown as Secret[];
   const secret = secrets.find(({ metadata }) => metadata.name === `${peerName}-tls`);
   const certificate = new X509Certificate(Buffer.from(secret?.data["tls.crt"] ?? "", "base64"));
   const path = new URL("../../deploy/kubernetes/components/nats-cluster/cluster.conf", import.meta.url);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { defineFunction } from "../../bus/worker/function.ts";
+import { separateLayout } from "../../deploy/generate/layout.ts";
 import { networkPolicies } from "../../deploy/generate/network.ts";
 import { functions } from "../../functions/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
@@ -168,7 +169,7 @@ describe("functions", () => {
         ],
       },
     });
-    const policies = networkPolicies([fn], "denrei") as unknown as Manifest[];
+    const policies = networkPolicies(separateLayout([fn]), "denrei") as unknown as Manifest[];
     const labels = { "app.kubernetes.io/name": "denrei-caller" };
     const reaches = (to: string, port: number) =>
       allows(policies, { namespace: "denrei", labels, address: podAddress }, address(to), port);

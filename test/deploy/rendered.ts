@@ -8,7 +8,7 @@ import { withLock } from "../../deploy/local/binaries/lock.ts";
 import { type Manifest, root } from "./manifests.ts";
 
 /** The sources of renderings. They can differ between runs that share a temporary folder, and between runs of `vitest --watch`. */
-const inputs = ["crds", "deploy/helm", "deploy/kubernetes"];
+const inputs = ["crds", "deploy/generate", "deploy/helm", "deploy/kubernetes", "deploy/manifests"];
 
 /** The result of `make`, from a file if this run has already created it. Every caller gets a copy. */
 export async function renderedOnce<T>(name: string, make: () => Promise<T>): Promise<T> {

@@ -8,7 +8,7 @@ import type { KubeObject } from "../../bus/kube/object.ts";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
+import { optInManifests, roleManifests, separateAccounts } from "../../deploy/generate/rbac.ts";
 import notes, { Note } from "../fixtures/functions/notes.ts";
 import { notesPath } from "../harness/bridged.ts";
 import {
@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const name of ["denrei", "opted-in", "labelled", "closed"])
     await createNamespace(environment.client, name);
   await optIn(environment.client, "denrei");
-  await grant(environment.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
+  await grant(environment.client, roleManifests(separateAccounts(functions), "denrei"));
   bridge = await environment.bridge("bridge-1", {
     args: [notesPath],
     env: {
@@ -58,7 +58,7 @@ afterAll(async () => {
 /** The label, and the output of `denrei opt-in`. */
 async function optInWholly(namespace: string): Promise<void> {
   await optIn(environment.client, namespace);
-  await grant(environment.client, optInManifests(functions, [namespace], "denrei"));
+  await grant(environment.client, optInManifests(separateAccounts(functions), [namespace], "denrei"));
 }
 
 const secret = (namespace: string, name: string) =>
@@ -130,7 +130,7 @@ describe("the bridge", () => {
     await expect.poll(() => onBus("opted-in"), polling).toEqual(["made", "meanwhile"]);
     expect(await onBus("labelled")).toEqual([]);
 
-    await grant(environment.client, optInManifests(functions, ["labelled"], "denrei"));
+    await grant(environment.client, optInManifests(separateAccounts(functions), ["labelled"], "denrei"));
     await expect.poll(() => onBus("labelled"), polling).toEqual(["made"]);
     await expect.poll(refused, polling).toBe(0);
 

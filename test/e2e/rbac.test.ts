@@ -4,7 +4,7 @@ import { kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { externalKind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
-import { roleManifests } from "../../deploy/generate/rbac.ts";
+import { roleManifests, separateAccounts } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   environment = await startLocalTestEnvironment();
   await createNamespace(environment.client, "denrei");
   await optIn(environment.client, "denrei");
-  await grant(environment.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
+  await grant(environment.client, roleManifests(separateAccounts(functions), "denrei"));
   const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko" };
   const worker = await environment.platform.kubeconfigFor(accountUser("denrei-hikawa"));
   const bridge = await environment.platform.kubeconfigFor(accountUser("denrei-bridge"));

@@ -4,7 +4,7 @@
  */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
-import { gatewayName, optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
+import { gatewayName, optInManifests, roleManifests, separateAccounts } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
 import { type AuditedRequest, auditedRequests } from "./audit.ts";
 import type { TestEnvironment } from "./environment.ts";
@@ -43,7 +43,7 @@ export async function openAccounts(
 ): Promise<Accounts> {
   if (origin === "existing") return administrators(client);
   const { kubeconfigFor } = platform as ClusterPlatform;
-  await grant(client, roleManifests({ functions: ours, bridge: functions, namespace: platformNamespace }));
+  await grant(client, roleManifests(separateAccounts(ours, functions), platformNamespace));
   let gateway: Promise<string> | undefined;
   const optedIn = new Set([platformNamespace]);
   const asked = () => auditedRequests(platform as ClusterPlatform);
@@ -55,7 +55,7 @@ export async function openAccounts(
       return { KUBECONFIG: await gateway };
     },
     async optIn(namespace) {
-      await grant(client, optInManifests(ours, [namespace], platformNamespace));
+      await grant(client, optInManifests(separateAccounts(ours), [namespace], platformNamespace));
       await optIn(client, namespace);
       optedIn.add(namespace);
     },

@@ -1,6 +1,5 @@
-import { clusterRoles } from "@denrei/cli/authorization";
 import { certificateManifests } from "@denrei/cli/generate/certificates";
-import { needWebhook } from "@denrei/cli/generate/crds";
+import { separateLayout } from "@denrei/cli/generate/layout";
 import { openProject } from "denrei/runtime";
 import type { Manifest } from "./manifest.ts";
 
@@ -16,19 +15,11 @@ export async function platformSecrets({
   readonly webhooks?: Readonly<Record<string, string>>;
 } = {}): Promise<Manifest[]> {
   const functions = await (await openProject()).all();
-  const roles = clusterRoles(functions, "default").map(({ name }) => name);
   const secrets = {
     apiVersion: "v1",
     kind: "Secret",
     metadata: { name: "denrei-webhook-secrets", namespace },
     stringData: webhooks,
   };
-  return [
-    ...(certificateManifests(
-      roles,
-      namespace,
-      needWebhook(functions) ? "webhook" : "no webhook",
-    ) as unknown as Manifest[]),
-    secrets,
-  ];
+  return [...(certificateManifests(separateLayout(functions), namespace) as unknown as Manifest[]), secrets];
 }

@@ -103,6 +103,11 @@ test("a new project type-checks, passes its cases, prints its manifests, and rel
   const crds = await run(["crds"], { command: programIn(project), cwd: project });
   expect(crds.stdout).toContain("name: greetings.greeting.example.com");
   expect(crds.stdout).not.toContain("zundoko");
+  const manifests = await run(["manifests", "--profile", "small"], {
+    command: programIn(project),
+    cwd: project,
+  });
+  expect(manifests).toMatchObject({ code: 0, stdout: expect.stringContaining("image: my-operator:0.1.0") });
 
   const here = testFolder();
   const dev = await startDev(

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import { ClusterRole } from "../../bus/kube/rbac.ts";
-import { optInManifests, roleManifests, workloadName } from "../../deploy/generate/rbac.ts";
+import { optInManifests, roleManifests, separateAccounts, workloadName } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
 import { Application, ControlPlane, EventRegistration, Mongo } from "../../functions/pipecd/kinds.ts";
 import { auditedRequests } from "../harness/audit.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   pipecd = await startPipecd({ workers: 0 });
   const { environment, env } = pipecd;
   await createNamespace(environment.client, platform);
-  await grant(environment.client, roleManifests({ functions: ours, bridge: ours, namespace: platform }));
+  await grant(environment.client, roleManifests(separateAccounts(ours), platform));
   await Promise.all(
     ours.map(async ({ name }) => {
       const KUBECONFIG = await environment.platform.kubeconfigFor(accountUser(`denrei-${name}`));
@@ -47,7 +47,7 @@ test("where Secrets may not be read, the condition names the command that grants
 
 test("the permissions suffice for the whole life of the objects", async () => {
   const { environment } = pipecd;
-  await grant(environment.client, optInManifests(ours, [namespace], platform));
+  await grant(environment.client, optInManifests(separateAccounts(ours), [namespace], platform));
   for (const kind of stackKinds)
     for (const { metadata } of await environment.list(kind, namespace))
       await pipecd.touch(kind, at(metadata.name));

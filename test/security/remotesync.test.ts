@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { Secret } from "../../bus/kube/kind.ts";
-import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
+import { optInManifests, roleManifests, separateAccounts } from "../../deploy/generate/rbac.ts";
 import type { LocalPlatform } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
@@ -18,7 +18,7 @@ let syncs: RemoteSyncs;
 beforeAll(async () => {
   paas = await startPaas({ gateways: 1, workers: 0, rights: "none" });
   syncs = remoteSyncs(paas);
-  await grant(paas.environment.client, roleManifests({ functions: ours, bridge: ours, namespace }));
+  await grant(paas.environment.client, roleManifests(separateAccounts(ours), namespace));
   const { kubeconfigFor } = paas.environment.platform as LocalPlatform;
   const env = {
     KUBECONFIG: await kubeconfigFor(accountUser(`denrei-${fn}`)),
@@ -36,7 +36,7 @@ test("outside opted-in namespaces the condition names the opt-in command, and th
   const { status } = await syncs.until("web", "SecretAccessDenied");
   expect(status?.message).toContain("denrei opt-in default");
   expect(syncs.asked()).toEqual([]);
-  await grant(paas.environment.client, optInManifests(ours, ["default"], namespace));
+  await grant(paas.environment.client, optInManifests(separateAccounts(ours), ["default"], namespace));
   // As a bridge does once it may watch them.
   await paas.touch(Secret, secrets.git);
   const ready = await syncs.ready("web");

@@ -35,7 +35,7 @@ import {
 import { followOptIns } from "../../environment/optins.ts";
 import { applyRoles, ownRights } from "../../environment/roles.ts";
 import { crdManifests } from "../../generate/crds.ts";
-import { roleManifests } from "../../generate/rbac.ts";
+import { roleManifests, separateAccounts } from "../../generate/rbac.ts";
 import { functionsNamed } from "../named.ts";
 import {
   crdDigestVariable,
@@ -100,7 +100,7 @@ async function startDevWorker(context: ProcessContext): Promise<Running> {
   // Before the CRDs are installed: the API server may already have objects to convert.
   const admission = webhook && (await startDevAdmission(context));
   if (crds !== process.env[crdDigestVariable]) await installKinds(context, manifests);
-  const roles = digestOf(roleManifests({ functions, bridge: functions, namespace: "" }));
+  const roles = digestOf(roleManifests(separateAccounts(functions), ""));
   await grantRights(context, roles);
   const declared: Declared = {
     functions: functions.map(({ name }) => name),

@@ -1,0 +1,77 @@
+/** `denrei manifests` */
+import { componentsVariable, openProject, UsageError } from "denrei/runtime";
+import { certificateManifests, createBusAuthority } from "../generate/certificates.ts";
+import { type LayoutOptions, projectLayout } from "../generate/layout.ts";
+import { imageNamed, projectImage } from "../manifests/image.ts";
+import { needs } from "../manifests/needs.ts";
+import { projectObjects } from "../manifests/objects.ts";
+import { projectTree } from "../manifests/tree.ts";
+import { expectTreeFolder, writeTree } from "../manifests/write.ts";
+import { print } from "./print.ts";
+
+/** Options of the command. */
+export interface ManifestsOptions extends LayoutOptions {
+  readonly namespace: string;
+  readonly cluster: string;
+  readonly image?: string;
+  readonly oneAccount?: boolean;
+  /** Default: only with the profile `small`. */
+  readonly certificates?: boolean;
+  /** Writes a kustomize tree to this folder instead of printing objects. */
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * Prints or writes everything that the project of the working directory needs in a cluster. Standard output is input for kubectl, so
+ * advice goes to standard error. Throws a {@link UsageError} for options that contradict each other.
+ */
+export async function manifests(options: ManifestsOptions): Promise<void> {
+  checkOptions(options);
+  const { profile, oneProcess, namespace, cluster, oneAccount, out } = options;
+  // Rendering takes seconds, so a wrong folder is rejected first.
+  if (out !== undefined) await expectTreeFolder(out);
+  const project = await openProject();
+  const layout = await projectLayout(project, options);
+  const image = options.image === undefined ? await projectImage(project) : imageNamed(options.image);
+  const withCertificates = options.certificates ?? (profile === "small" && out === undefined);
+  const authority = createBusAuthority();
+  const tree = await projectTree(layout, {
+    profile,
+    namespace,
+    cluster,
+    oneAccount,
+    image,
+    components: process.env[componentsVariable] || undefined,
+    ca: withCertificates ? authority.cert : undefined,
+  });
+  if (out === undefined) {
+    const secrets = withCertificates ? certificateManifests(layout, namespace, authority) : [];
+    print(await projectObjects(tree, secrets), options);
+  } else {
+    await writeTree(out, tree);
+    process.stdout.write(`wrote ${tree.size} files to ${out}\n`);
+  }
+  const flags = [
+    ...(profile === "standard" ? [] : [`--profile ${profile}`]),
+    ...(oneProcess ? ["--one-process"] : []),
+  ];
+  const advice = needs({
+    layout,
+    namespace,
+    flags,
+    certificates: withCertificates ? "included" : "not included",
+  });
+  process.stderr.write(`${advice.join("\n")}\n`);
+}
+
+function checkOptions({ profile, oneProcess, certificates, out }: ManifestsOptions): void {
+  if (oneProcess && profile !== "small")
+    throw new UsageError(
+      `--one-process: expected --profile small, found ${profile}, which separates processes`,
+    );
+  if (certificates && out !== undefined)
+    throw new UsageError(
+      "--certificates: private keys do not belong in a folder of manifests: leave out --out",
+    );
+}
