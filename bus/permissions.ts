@@ -36,7 +36,7 @@ export interface Permissions {
 
 /** A role on the bus. */
 export interface Role {
-  /** `bridge`, `gateway`, `dashboard`, `operator`, `backup`, `restore`, `worker`, or the name of a function. `userOf` gives its user. */
+  /** `bridge`, `gateway`, `dashboard`, `operator`, `backup`, `restore`, `run`, `worker`, or the name of a function. `userOf` gives its user. */
   readonly name: string;
   /** Undefined: everything. */
   readonly permissions: Permissions | undefined;
@@ -234,6 +234,10 @@ const dashboard = (subscriptions: readonly FunctionSubscription[], cluster: stri
     ],
   });
 
+/** Bridge, gateway, and all functions in one process. */
+const run = (subscriptions: readonly FunctionSubscription[], cluster: string): Permissions =>
+  mergePermissions(bridge(subscriptions, cluster), gateway, ...subscriptions.map(ofFunction));
+
 /** A role for processes that run these functions. */
 export const workerRole = (
   name: string,
@@ -246,7 +250,7 @@ export const workerRole = (
 
 /**
  * The roles of an installation with these functions, in one cluster: bridge, gateway, dashboard, operator, backup, restore, each
- * function, and `worker`, which runs all functions in one process.
+ * function, `worker`, which runs all functions in one process, and `run`, which also runs the bridge and the gateway in it.
  */
 export function busRoles(subscriptions: readonly FunctionSubscription[], cluster: string): Role[] {
   const role = (name: string, account: Role["account"], permissions: Permissions): Role => ({
@@ -261,6 +265,7 @@ export function busRoles(subscriptions: readonly FunctionSubscription[], cluster
     role("operator", "own", operator(subscriptions, cluster)),
     role("backup", "bus", backup),
     role("restore", "bus", restore),
+    role("run", "bus", run(subscriptions, cluster)),
     workerRole("worker", subscriptions),
     ...subscriptions.map((subscription) => workerRole(subscription.scope.fn, [subscription])),
   ];

@@ -16,9 +16,11 @@ export interface NatsUser extends Role {
   readonly password?: string;
 }
 
-/** The roles that have their own processes in a cluster. Each function is such a role. */
+/** The roles that have their own processes in a cluster with separate processes. Each function is such a role. */
 export const clusterRoles = (functions: readonly ReconcileFunction[], cluster: string): Role[] =>
-  busRoles(subscriptionsOf(functions, cluster), cluster).filter(({ name }) => name !== "worker");
+  busRoles(subscriptionsOf(functions, cluster), cluster).filter(
+    ({ name }) => !["worker", "run"].includes(name),
+  );
 
 /**
  * The roles, all in the account of the bus. This costs the servers less CPU, but a compromised program can make the server

@@ -215,10 +215,12 @@ const reservedNames = [
   "backup",
   "bridge",
   "ca",
+  "dashboard",
   "gateway",
   "nats",
   "operator",
   "restore",
+  "run",
   "worker",
 ];
 
