@@ -1,7 +1,7 @@
 /** `denrei admission` */
 import { startAdmission } from "../admission/server.ts";
 import type { Settings } from "../config/config.ts";
-import { runStandalone } from "../process/standalone.ts";
+import { runStandalone } from "../process/run.ts";
 import { openProject } from "../project/project.ts";
 import { definedKinds, type ReconcileFunction } from "../worker/function.ts";
 

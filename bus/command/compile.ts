@@ -9,6 +9,7 @@ await Promise.all([
   import("./admission.ts"),
   import("./bridge.ts"),
   import("./gateway.ts"),
+  import("./run.ts"),
   import("./worker.ts"),
 ]);
 await (await openProject()).all();

@@ -8,7 +8,7 @@ import type { Command } from "commander";
 const packages = ["@denrei/cli"];
 
 /** The processes of the platform, which start without looking for further commands. */
-const processes = ["bridge", "worker", "gateway", "admission", "init"];
+const processes = ["bridge", "worker", "gateway", "admission", "run", "init"];
 
 let added: Promise<void> | undefined;
 

@@ -9,7 +9,8 @@ import { report } from "./explain.ts";
 import { addInstalledCommands } from "./extensions.ts";
 import { withSettings } from "./flags.ts";
 
-const gatewaySettings = [...busProcessSettings, "webhookAddress", "webhookPath", "webhookSecrets"] as const;
+const webhookSettings = ["webhookAddress", "webhookPath", "webhookSecrets"] as const;
+const gatewaySettings = [...busProcessSettings, ...webhookSettings] as const;
 const bridgeSettings = [...accountSettings, "namespaces", "watchSeconds"] as const;
 
 const program = new Command("denrei")
@@ -78,6 +79,29 @@ ${tracingHelp}`,
   .action(async (flags) => {
     const settings = readSettings(gatewaySettings, flags, process.env);
     await (await import("./gateway.ts")).gateway(settings);
+  });
+
+withSettings(
+  program
+    .command("run")
+    .description("Run the bridge, the gateway, and functions in one process")
+    .argument("[function...]", "Names of functions (default: all)"),
+  [...bridgeSettings, ...webhookSettings],
+)
+  .addHelpText(
+    "after",
+    `
+Bridge and gateway serve all functions of the project. The gateway runs if a
+function has webhooks, and only then needs --webhook-secrets. The process has
+the rights of all its parts: see docs/security.md. Start more replicas for
+availability; separate processes of denrei bridge, gateway, and worker may run
+beside them.
+${tracingHelp}`,
+  )
+  .action(async (names: string[], flags) => {
+    const settings = readSettings(bridgeSettings, flags, process.env);
+    const received = () => readSettings(webhookSettings, flags, process.env);
+    await (await import("./run.ts")).run(names, settings, received);
   });
 
 withSettings(

@@ -13,13 +13,11 @@ interface BusFiles {
   readonly natsCa?: string | undefined;
 }
 
-/** Registers the metrics that all processes have. `notReady` is called at each scrape. */
-export function registerProcessMetrics(
+/** Registers the metric of the certificates for the bus. */
+export function registerCertificates(
   registry: Registry,
-  notReady: () => string | undefined,
   { natsUrl, natsCert, natsKey, natsCa }: BusFiles,
 ): void {
-  registerReadiness(registry, notReady);
   new Gauge({
     name: "denrei_certificate_expires_seconds",
     help: "When a certificate for the bus expires, in seconds since the epoch: of this user, of the first trusted authority to expire, and of the server. Read from the files and the server at each scrape.",

@@ -1,22 +1,31 @@
-/** The main program of a process: log, probes, connections, signals, and an orderly shutdown. */
-import { type Logger, pino } from "pino";
-import { collectDefaultMetrics, Registry } from "prom-client";
-import { type BusProcessSettings, ConfigError, type ProcessSettings } from "../config/config.ts";
+/** The main program of a process, which is connected to the bus and a cluster, to the bus only, or to neither. */
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import {
+  type BusProcessSettings,
+  ConfigError,
+  type ProcessSettings,
+  type StandaloneSettings,
+} from "../config/config.ts";
 import { type Caller, type CallObserver, type KubeClient, kubeClient } from "../kube/client.ts";
 import type { KubeConnection } from "../kube/connection.ts";
 import type { KubeconfigSource } from "../kube/kubeconfig.ts";
 import { type Bus, type BusAddress, busAddress, connectBus } from "../nats/connect.ts";
 import type { BusOptions } from "../topology.ts";
-import { redacted, redactedLine } from "../values/redact.ts";
+import { redacted } from "../values/redact.ts";
 import { connectCluster } from "./cluster.ts";
 import { watchConnection } from "./connection.ts";
-import { type ProbeServer, startProbes } from "./http.ts";
-import { countCalls, registerProcessMetrics } from "./metrics.ts";
+import {
+  type Frame,
+  type Running,
+  type RunningConnected,
+  runFrame,
+  stopMillis,
+  type WaitFor,
+} from "./frame.ts";
+import { countCalls, registerCertificates } from "./metrics.ts";
 import type { Tracing } from "./otlp/provider.ts";
-import { Readiness } from "./readiness.ts";
-import { exitCodeOf, onStopSignals } from "./signals.ts";
 import { collectorOf, startTracing } from "./tracing.ts";
-import { untilReachable } from "./untilreachable.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
 export {
@@ -27,14 +36,21 @@ export {
   type ProcessSettings,
   processSettings,
 } from "../config/config.ts";
+export type { Running } from "./frame.ts";
 
-/** What every process works with. */
-export interface BusProcessContext {
+/** What a process works with. */
+export interface StandaloneContext {
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+/** What a process that connects to the bus works with. */
+export interface BusProcessContext extends StandaloneContext {
   readonly bus: Bus;
   /** The address of the bus. */
   readonly address: BusAddress;
-  readonly log: Logger;
-  readonly registry: Registry;
+  /** Retries a part of the start until it succeeds, where parts must not start twice. */
+  readonly waitFor: WaitFor;
 }
 
 /** What a process that connects to a cluster works with. */
@@ -44,26 +60,15 @@ export interface ProcessContext extends BusProcessContext {
   clientAs(caller: Caller): Promise<KubeClient>;
 }
 
-/** A started process: how to stop it, and why it is not ready. */
-export interface Running {
-  stop(): Promise<void>;
-  notReady?(): string | undefined;
-}
-
 /** Options of the bus from the settings. */
 export const busOptionsOf = (settings: BusProcessSettings): BusOptions => ({
   replicas: settings.streamReplicas,
   ackWaitMillis: settings.ackWaitSeconds * 1000,
 });
 
-/** An orderly shutdown that takes longer is aborted, in milliseconds: below a pod's default grace period of 30 s. */
-export const stopMillis = 9500;
-/** Of that time, exporting the last spans may take `flushMillis`, and the steps after it need `leaveMillis`. Milliseconds. */
+/** Of the time for a stop, exporting the last spans may take `flushMillis`, and the steps after it need `leaveMillis`. Milliseconds. */
 const flushMillis = 2000;
 const leaveMillis = 500;
-
-/** Retries until the attempt succeeds, and reports the error meanwhile. */
-type WaitFor = <T>(problem: string, attempt: () => Promise<T>) => Promise<T>;
 
 /** A further connection of a process, beside the bus. */
 interface Partner<P> {
@@ -71,26 +76,17 @@ interface Partner<P> {
   close(): Promise<void>;
 }
 
-/** The parts that a started process stops in the end. */
-interface Started {
-  readonly running: Running;
-  readonly tracing: Tracing | undefined;
-  readonly probes: ProbeServer;
-  readonly bus: Bus;
-  readonly partner: Pick<Partner<unknown>, "close">;
-}
-
 /**
- * Serves probes, connects to the cluster and the bus, starts, and runs until a signal. The first signal stops the process in
- * order; a second one, or one during the start, ends it at once. Unreachable servers are retried and reported in `/readyz`
- * (`untilreachable.ts`); errors that a retry cannot fix are thrown. Later, lost connections are retried forever and reported in `/readyz`.
+ * Serves probes, connects to the cluster and the bus, starts, and runs until a signal, as {@link runFrame} describes. Unreachable
+ * servers are retried and reported in `/readyz` (`untilreachable.ts`); errors that a retry cannot fix are thrown. Later, lost
+ * connections are retried forever and reported in `/readyz`.
  */
 export const runProcess = (
   name: string,
   settings: ProcessSettings,
   start: (context: ProcessContext) => Promise<Running>,
 ): Promise<void> =>
-  run(name, settings, start, async (waitFor, registry, log) => {
+  runConnected(name, settings, start, async ({ waitFor, registry, log }) => {
     const observer = countCalls(registry);
     const client = await waitFor("the API server is not reachable", () =>
       connectCluster(kubeconfigOf(settings), observer),
@@ -118,120 +114,60 @@ export const runBusProcess = (
   name: string,
   settings: BusProcessSettings,
   start: (context: BusProcessContext) => Promise<Running>,
-): Promise<void> => run(name, settings, start, async () => ({ given: {}, close: async () => undefined }));
+): Promise<void> =>
+  runConnected(name, settings, start, async () => ({ given: {}, close: async () => undefined }));
 
-async function run<P>(
+/** Runs a process that uses neither the bus nor a cluster. */
+export const runStandalone = (
+  name: string,
+  settings: StandaloneSettings,
+  start: (context: StandaloneContext) => Promise<Running>,
+): Promise<void> => runFrame(name, settings, start);
+
+async function runConnected<P>(
   name: string,
   settings: BusProcessSettings,
   start: (context: BusProcessContext & P) => Promise<Running>,
-  openPartner: (waitFor: WaitFor, registry: Registry, log: Logger) => Promise<Partner<P>>,
+  openPartner: (frame: Frame) => Promise<Partner<P>>,
 ): Promise<void> {
   const collector = collectorOf(process.env);
-  const log = openLog(name, settings);
-  const readiness = new Readiness();
-  const signalled = stopSignal(readiness, log);
-  process.on("uncaughtException", (error) => {
-    log.fatal({ err: error }, "unexpected error, leaving");
-    process.exit(1);
-  });
-  const registry = new Registry();
-  const notReady = () => readiness.reason();
-  registerProcessMetrics(registry, notReady, settings);
-  const probes = await startProbes({ address: settings.httpAddress, registry, notReady });
-  log.info({ probes: probes.url, bus: redacted(settings.natsUrl) }, "starting");
-  const failed = new AbortController();
-  const waitFor: WaitFor = (problem, attempt) => {
-    const onProblem = (reason: string | undefined) => readiness.report(problem, reason);
-    return untilReachable({ problem, attempt, log, signal: failed.signal, onProblem });
-  };
-  const address = busAddress(settings, `denrei-${name}`);
-  let started: Started;
-  try {
+  let spans: Awaited<ReturnType<Tracing["stop"]>> | undefined;
+  async function connected(frame: Frame): Promise<RunningConnected> {
+    const { log, registry, readiness, waitFor } = frame;
+    registerCertificates(registry, settings);
+    const address = busAddress(settings, `denrei-${name}`);
     const [partner, bus, tracing] = await Promise.all([
-      openPartner(waitFor, registry, log),
+      openPartner(frame),
       waitFor("the bus is not reachable", () => connectBus(address)),
       startTracing(collector, { process: name, replica: settings.replica, env: process.env, log, registry }),
     ]);
     const onProblem = (reason: string | undefined) => readiness.reportConnection(reason);
     void watchConnection({ bus, address, log, onProblem });
     log.info("connected");
-    const context = { bus, address, log, registry, ...partner.given };
+    const context = { bus, address, log, registry, waitFor, ...partner.given };
     const running = await waitFor("not started", () => start(context));
-    readiness.started(() => bus.stuck.reason() ?? running.notReady?.());
-    started = { running, tracing, probes, bus, partner };
-  } catch (error) {
-    failed.abort(error);
-    await probes.close();
-    throw error;
+    // A blocked event loop renews no ownership either: its objects go to other workers meanwhile.
+    const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
+    return {
+      notReady: () => bus.stuck.reason() ?? running.notReady?.(),
+      async stop() {
+        const leaveAt = performance.now() + stopMillis - leaveMillis;
+        await running.stop();
+        spans = await tracing?.stop(Math.max(0, Math.min(flushMillis, leaveAt - performance.now())));
+      },
+      async close() {
+        await bus.nc.drain().catch(() => undefined);
+        await partner.close();
+        unwatch();
+      },
+    };
   }
-  // A blocked event loop renews no ownership either: its objects go to other workers meanwhile.
-  const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
-  collectDefaultMetrics({ register: registry });
-  const unwatchReadiness = readiness.watch(log);
-  const signal = await signalled;
-  unwatchReadiness();
-  log.info({ signal }, "stopping");
-  const spans = await stop(started, log);
-  unwatch();
-  log.info("stopped");
-  process.exitCode = stoppedBy(signal);
+  await runFrame(name, settings, connected, { bus: redacted(settings.natsUrl) });
   // An unresponsive collector would keep the process alive.
   if (spans === "left behind") process.exit();
-}
-
-/** The log of a process: JSON lines on standard output. */
-export const openLog = (
-  name: string,
-  { logLevel, replica }: Pick<BusProcessSettings, "logLevel" | "replica">,
-): Logger =>
-  pino(
-    {
-      level: logLevel,
-      base: { process: name, replica },
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: redactedLine },
-    },
-    // Synchronous, so that the last line before a crash is written.
-    pino.destination({ dest: 1, sync: true }),
-  );
-
-/** The first stop signal after the start. One during the start, or a second one, ends the process at once. */
-export const stopSignal = (readiness: Readiness, log: Logger): Promise<NodeJS.Signals> =>
-  new Promise((resolve) => {
-    onStopSignals({
-      first(signal) {
-        if (readiness.isStarted) return resolve(signal);
-        log.info({ signal }, "stopped while starting");
-        process.exit(stoppedBy(signal));
-      },
-      again: (signal) => process.exit(exitCodeOf(signal)),
-    });
-  });
-
-/** Stops in order, or ends the process after {@link stopMillis}. Returns whether spans are still being exported. */
-async function stop(
-  { running, tracing, probes, bus, partner }: Started,
-  log: Logger,
-): Promise<"exported" | "left behind" | undefined> {
-  const late = setTimeout(() => {
-    log.error({ afterMillis: stopMillis }, "not stopped in time, leaving");
-    process.exit(1);
-  }, stopMillis);
-  const leaveAt = performance.now() + stopMillis - leaveMillis;
-  await running.stop();
-  const spans = await tracing?.stop(Math.max(0, Math.min(flushMillis, leaveAt - performance.now())));
-  await probes.close();
-  await bus.nc.drain().catch(() => undefined);
-  await partner.close();
-  clearTimeout(late);
-  return spans;
 }
 
 const kubeconfigOf = ({ kubeconfig, context }: ProcessSettings): KubeconfigSource => ({
   path: kubeconfig,
   context,
 });
-
-/** An orderly stop exits with 0 for a supervisor; Ctrl-C interrupts a command. */
-export const stoppedBy = (signal: NodeJS.Signals): number => (signal === "SIGINT" ? exitCodeOf(signal) : 0);

@@ -45,15 +45,16 @@ export interface Worker {
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { bus, functions, cluster } = options;
   await ensureFunctions(bus, options.busOptions, subscriptionsOf(functions, cluster));
-  const metrics = workerMetrics(options.registry);
-  const [first] = functions;
-  const unshare = first && shareOrigins(bus.nc, { fn: first.name, cluster });
-  const { ackWaitMillis } = options.busOptions;
-  const ownership = keepOwnership(bus.nc, ackWaitMillis, await keeperOf(options));
-  const report = activityReporter(bus.nc);
   const ending = new AbortController();
   const clock = await clockOf(options, ending.signal);
   const clients = await Promise.all(functions.map((fn) => clientOf(fn, options)));
+  const { ackWaitMillis } = options.busOptions;
+  const ownership = keepOwnership(bus.nc, ackWaitMillis, await keeperOf(options));
+  // From here on nothing fails: a start that is retried would register its metrics twice.
+  const metrics = workerMetrics(options.registry);
+  const [first] = functions;
+  const unshare = first && shareOrigins(bus.nc, { fn: first.name, cluster });
+  const report = activityReporter(bus.nc);
   const running = functions.map(
     (fn, at) =>
       new FunctionWorker(
