@@ -12,6 +12,7 @@ import type { Webhook } from "../webhooks/provider.ts";
 import { selectedBy } from "../webhooks/received.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { ObjectEvent } from "./objectevent.ts";
+import { requestedKey } from "./scope.ts";
 import { type FilteredWatch, filteredWatches, isFiltered, type Watch } from "./watch.ts";
 import { keysOfWatch, outcomeOf, type WatchOutcome } from "./watchrouting.ts";
 
@@ -33,7 +34,11 @@ export interface RoutingTools {
   readonly indexes: Pick<Indexes, "keep" | "find">;
   readonly records: Pick<WatchRecords, "read">;
   readonly live: ReadLive;
+  readonly onInvalidKey: OnInvalidKey;
 }
+
+/** Reports a key that no object of the function's kind can have. The other keys are requested. */
+export type OnInvalidKey = (error: TypeError) => void;
 
 /** What an event enqueues, and the records of filtered watches to store afterwards. */
 export interface Routed {
@@ -47,8 +52,17 @@ type ReadWhole = (kind: Kind) => Promise<Stored | undefined>;
 /** The keys that an event enqueues, the earliest request of each. */
 class Enqueued {
   readonly #requests = new Map<string, EnqueueRequest>();
+  readonly #kind: Kind;
+  readonly #onInvalid: OnInvalidKey;
 
-  add(key: ObjectKey, delayMillis = 0): void {
+  constructor(kind: Kind, onInvalid: OnInvalidKey) {
+    this.#kind = kind;
+    this.#onInvalid = onInvalid;
+  }
+
+  add(requested: ObjectKey, delayMillis = 0): void {
+    const key = keyOrReport(this.#kind, requested, this.#onInvalid);
+    if (key === undefined) return;
     const text = keyText(key);
     if (delayMillis < (this.#requests.get(text)?.delayMillis ?? Number.POSITIVE_INFINITY))
       this.#requests.set(text, { key, delayMillis });
@@ -66,6 +80,16 @@ class Enqueued {
   }
 }
 
+function keyOrReport(kind: Kind, key: ObjectKey, onInvalid: OnInvalidKey): ObjectKey | undefined {
+  try {
+    return requestedKey(kind, key);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    onInvalid(error);
+    return undefined;
+  }
+}
+
 /**
  * The keys that an event enqueues: the object itself, its controller, and the keys from the watches. Before that, an object of
  * the function's own kind is indexed.
@@ -76,7 +100,7 @@ export async function enqueueRequestsOf(
   tools: RoutingTools,
 ): Promise<Routed> {
   const { indexes } = tools;
-  const enqueued = new Enqueued();
+  const enqueued = new Enqueued(fn.for, tools.onInvalidKey);
   const { namespace, name } = event.at;
   const key = { namespace, name };
   const whole = wholeOf(event, tools.live);
@@ -94,19 +118,20 @@ export async function enqueueRequestsOf(
     enqueued.addSpread(watch, keys);
   }
   const filtered = filteredWatches(fn.watches).filter(({ watch }) => is(watch.kind, event.at));
-  const { requests, outcomes } = await judgeWatches(filtered, event, tools, whole);
+  const { requests, outcomes } = await judgeWatches(fn, filtered, event, tools, whole);
   for (const { key, delayMillis } of requests) enqueued.add(key, delayMillis);
   return { requests: enqueued.all, outcomes };
 }
 
 /** Judges an event by the records of filtered watches: at first, and again when another replica has replaced a record. */
 export async function judgeWatches(
+  fn: Pick<ReconcileFunction, "for">,
   filtered: readonly FilteredWatch[],
   event: ObjectEvent,
-  { indexes, records, live }: RoutingTools,
+  { indexes, records, live, onInvalidKey }: RoutingTools,
   whole: ReadWhole = wholeOf(event, live),
 ): Promise<Routed> {
-  const enqueued = new Enqueued();
+  const enqueued = new Enqueued(fn.for, onInvalidKey);
   const outcomes: WatchOutcome[] = [];
   for (const one of filtered) {
     const object = await whole(one.watch.kind);
@@ -166,19 +191,20 @@ export function requestOf(event: ObjectEvent, clock?: BusClock): Request {
  * the webhook for another version of the function, or for another function, so a retry cannot help.
  */
 export async function keysOfWebhook(
-  fn: Pick<ReconcileFunction, "webhooks">,
+  fn: Pick<ReconcileFunction, "for" | "webhooks">,
   webhook: Webhook,
   { find }: Pick<Indexes, "find">,
   onMismatch: (problems: readonly string[]) => void,
+  onInvalidKey: OnInvalidKey,
 ): Promise<readonly ObjectKey[]> {
-  const found = new Map<string, ObjectKey>();
+  const found = new Enqueued(fn.for, onInvalidKey);
   for (const trigger of fn.webhooks) {
     if (trigger.provider.name !== webhook.provider || trigger.event !== webhook.event) continue;
     const selected = selectedBy(trigger, webhook);
     if ("problems" in selected) onMismatch(selected.problems);
-    else for (const key of await trigger.keys(selected, find)) found.set(keyText(key), key);
+    else for (const key of await trigger.keys(selected, find)) found.add(key);
   }
-  return [...found.values()];
+  return found.all.map(({ key }) => key);
 }
 
 /** The request for a webhook. */
