@@ -49,9 +49,9 @@ export {
 export { exitCodeOf, onStopSignals } from "../process/signals.ts";
 export { unreadMillis } from "../process/unread.ts";
 export { openProject, type Project, ProjectError } from "../project/project.ts";
+export { definedKinds } from "../worker/definedkinds.ts";
 export {
   bridgeNeeds,
-  definedKinds,
   defineFunction,
   kindsOf,
   type PolicyRule,

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { didYouMean } from "../values/nearest.ts";
-import { definedKinds, type ReconcileFunction } from "../worker/function.ts";
+import { definedKinds } from "../worker/definedkinds.ts";
+import type { ReconcileFunction } from "../worker/function.ts";
 import type { FunctionModules, ProjectConfig } from "./config.ts";
 
 /** Names of the file, in the order of preference. An image without TypeScript sources has the last one. */

@@ -1,8 +1,6 @@
 /** The router turns events into requests. Pure except for reads, and the same in every replica. */
-
-import { markedOwner } from "../kube/clusterchild.ts";
 import type { Kind } from "../kube/kind.ts";
-import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
+import type { Stored } from "../kube/object.ts";
 import type { BusClock } from "../nats/busclock.ts";
 import type { Indexes } from "../objects/indexes.ts";
 import type { WatchRecords } from "../objects/watchrecords.ts";
@@ -12,8 +10,9 @@ import type { Webhook } from "../webhooks/provider.ts";
 import { selectedBy } from "../webhooks/received.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { ObjectEvent } from "./objectevent.ts";
+import { controllerKey, isFinalizable, isReconciled, recordedWatches } from "./ownfilters.ts";
 import { requestedKey } from "./scope.ts";
-import { type FilteredWatch, filteredWatches, isFiltered, type Watch } from "./watch.ts";
+import { type FilteredWatch, isFiltered, type Watch } from "./watch.ts";
 import { keysOfWatch, outcomeOf, type WatchOutcome } from "./watchrouting.ts";
 
 /** Reads an object from the API server; undefined when it does not exist. */
@@ -108,7 +107,7 @@ export async function enqueueRequestsOf(
     const isIndexed = !event.deleted && Object.keys(fn.indexes).length > 0;
     const object = isIndexed ? await whole(fn.for) : undefined;
     if (object) await indexes.keep(key, object);
-    enqueued.add(key);
+    if (await requestsItself(fn, event, whole)) enqueued.add(key);
   }
   const owner = await ownerOf(fn, event, whole);
   if (owner) enqueued.add(owner);
@@ -117,7 +116,7 @@ export async function enqueueRequestsOf(
     const keys = await keysOfWatch(watch, event, await whole(watch.kind), indexes.find);
     enqueued.addSpread(watch, keys);
   }
-  const filtered = filteredWatches(fn.watches).filter(({ watch }) => is(watch.kind, event.at));
+  const filtered = recordedWatches(fn).filter(({ watch }) => is(watch.kind, event.at));
   const { requests, outcomes } = await judgeWatches(fn, filtered, event, tools, whole);
   for (const { key, delayMillis } of requests) enqueued.add(key, delayMillis);
   return { requests: enqueued.all, outcomes };
@@ -154,21 +153,29 @@ function wholeOf(event: ObjectEvent, live: ReadLive): ReadWhole {
   };
 }
 
-/** The key of the object's controller, if the function reconciles it. */
+/** Whether an event of the function's own kind requests its object. A projection of the filter is judged with the watches. */
+async function requestsItself(fn: ReconcileFunction, event: ObjectEvent, whole: ReadWhole): Promise<boolean> {
+  const { filter, finalizer } = fn;
+  // A deleted object leaves timers and dead letters behind.
+  if (filter === undefined || event.deleted) return true;
+  const object = await whole(fn.for);
+  // The rest of an oversized object no longer exists: its deletion follows.
+  if (object === undefined) return false;
+  return filter.changed === undefined ? isReconciled(fn, object) : isFinalizable(object, finalizer);
+}
+
+/** The key of the object's controller, if the function reconciles it. Filtered kinds are judged with the watches. */
 async function ownerOf(
   fn: ReconcileFunction,
   event: ObjectEvent,
   whole: ReadWhole,
 ): Promise<ObjectKey | undefined> {
   const { namespace, owner } = event.at;
+  if (fn.ownsFiltered.some(({ kind }) => is(kind, event.at))) return undefined;
   const owned = fn.owns.find((kind) => is(kind, event.at));
   if (owned && namespace === "" && fn.for.scope === "Namespaced")
-    return markedOwner((await whole(owned)) ?? event.object(), fn.for);
-  if ((!owned && !fn.ownsListed) || owner === "") return undefined;
-  const controller = controllerOf(event.object());
-  if (!controller || !is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind }))
-    return undefined;
-  return { namespace: fn.for.scope === "Cluster" ? "" : namespace, name: controller.name };
+    return controllerKey(fn.for, (await whole(owned)) ?? event.object());
+  return (owned || fn.ownsListed) && owner !== "" ? controllerKey(fn.for, event.object()) : undefined;
 }
 
 /** The request for an event. */
