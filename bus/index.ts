@@ -56,9 +56,11 @@ export { BlockedError, TerminalError } from "./worker/errors.ts";
 export {
   type Context,
   defineFunction,
+  type Filter,
   type FunctionOptions,
   type Keys,
   type Outbound,
+  type OwnedKind,
   type PolicyRule,
   type Reads,
   type ReconcileFunction,

@@ -52,9 +52,9 @@ export { componentsVariable } from "../project/components.ts";
 export { ProjectError } from "../project/errors.ts";
 export type { Groups } from "../project/groups.ts";
 export { openProject, type Project } from "../project/project.ts";
+export { definedKinds } from "../worker/definedkinds.ts";
 export {
   bridgeNeeds,
-  definedKinds,
   defineFunction,
   kindsOf,
   type PolicyRule,

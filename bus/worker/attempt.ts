@@ -14,6 +14,7 @@ import type { Echoes } from "./echoes.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import { type FirstRead, isReplay, readFirstLive } from "./firstread.ts";
 import type { Context, ReconcileFunction } from "./function.ts";
+import { isReconciled } from "./ownfilters.ts";
 import type { OwnWrites, WritesOfKey } from "./ownwrites.ts";
 import {
   conditionsOf,
@@ -63,8 +64,8 @@ export interface AttemptResult {
   readonly requeueAfter: number | undefined;
   /** The object had the condition `Stalled`. */
   readonly wasStalled: boolean;
-  /** `quarantined`: the object was skipped, because it crashed its workers. */
-  readonly object: "reconciled" | "gone" | "quarantined";
+  /** The object was skipped if it crashed its workers (`quarantined`) or does not match the filter (`unselected`). */
+  readonly object: "reconciled" | "gone" | "quarantined" | "unselected";
 }
 
 /** Retries of one attempt after a conflict: the object was stale, so the next try reads it from the API server. */
@@ -101,6 +102,10 @@ async function tryOnce(
   if (object === undefined) {
     log.debug("object is gone");
     return { requeueAfter: undefined, wasStalled: false, object: "gone" };
+  }
+  if (!isReconciled(fn, object)) {
+    log.debug("skipped: does not match the filter");
+    return { requeueAfter: undefined, wasStalled: false, object: "unselected" };
   }
   const ready = new ReportedReady();
   const ctx = contextOf(tools, input, object, reads, own, ready);

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { cel } from "../kube/crd.ts";
 import { defineKind, externalKind, type KindOptions } from "../kube/kind.ts";
-import { bridgeNeeds, definedKinds, defineFunction, kindsOf, type PolicyRule } from "./function.ts";
+import { definedKinds } from "./definedkinds.ts";
+import { bridgeNeeds, defineFunction, kindsOf, type PolicyRule } from "./function.ts";
 
 const kind = (name: string, version = "v1") =>
   externalKind({ group: "test.denrei.dev", version, kind: name, plural: `${name.toLowerCase()}s` });

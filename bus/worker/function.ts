@@ -2,22 +2,24 @@
 import type { Logger } from "pino";
 import type { ConditionUpdate } from "../kube/conditions.ts";
 import { domain } from "../kube/domain.ts";
-import { type Kind, kindText } from "../kube/kind.ts";
+import type { Kind } from "../kube/kind.ts";
 import { type ListedKinds, listOf } from "../kube/listedkinds.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
-import { haveSameDefinition } from "../kube/samekind.ts";
 import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { FunctionSubscription } from "../topology.ts";
 import type { WebhookTrigger } from "../webhooks/provider.ts";
 import type { ListOptions, NewChild, StatusFields } from "./arguments.ts";
+import { definedKinds, namedKinds } from "./definedkinds.ts";
 import { nameProblem } from "./names.ts";
 import { checkOutbound, type Outbound } from "./outbound.ts";
-import { checkWatches, filteredWatches, selectorsText, type Watch } from "./watch.ts";
+import { checkFilters, isOwnedKind, type OwnedKind, routerFilters } from "./ownfilters.ts";
+import { type Filter, isFiltered, type Watch } from "./watch.ts";
 
 export type { Outbound } from "./outbound.ts";
-export type { Keys, Watch } from "./watch.ts";
+export type { OwnedKind } from "./ownfilters.ts";
+export type { Filter, Keys, Watch } from "./watch.ts";
 
 /** The result of a successful reconcile. A reconcile that returns nothing runs again when something changes. */
 export interface Result {
@@ -132,10 +134,11 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** The declaration of a function by its author. `W` are the types of the watched objects. */
+/** The declaration of a function by its author. `W` are the types of the watched objects, and `O` those of the children. */
 export interface FunctionOptions<
   T extends KubeObject,
   W extends readonly KubeObject[] = readonly KubeObject[],
+  O extends readonly KubeObject[] = readonly KubeObject[],
 > {
   /** A DNS label of at most 40 characters. Names the stream, the consumers and the Deployment. */
   readonly name: string;
@@ -144,12 +147,18 @@ export interface FunctionOptions<
   /** The kind that is reconciled. */
   readonly for: Kind<T>;
   /**
+   * Limits the objects that are reconciled to those that match `labels`, `fields`, and `where`, and the changes of the object
+   * that request a reconcile to those of `changed`. An object that is being deleted and has the function's finalizer is finalized
+   * whether or not it matches. With `changed`, the filter costs as much as that of a {@link Watch}, otherwise nothing.
+   */
+  readonly filter?: Filter<T>;
+  /**
    * Another function reconciles the same objects and reports their status. Failures of this one appear only in its logs, its dead
    * letters, and the conditions that it writes itself.
    */
   readonly secondary?: boolean;
-  /** Kinds of children: a change of a child enqueues its controller. */
-  readonly owns?: readonly Kind[];
+  /** Kinds of children, or kinds with a filter: a change of a child enqueues its controller. */
+  readonly owns?: { readonly [I in keyof O]: Kind<O[I]> | OwnedKind<O[I]> };
   /** Further kinds of children, listed by the installation. Roles for them are not generated. */
   readonly ownsListed?: ListedKinds;
   readonly watches?: { readonly [I in keyof W]: Watch<W[I]> };
@@ -192,10 +201,13 @@ export interface FunctionOptions<
 export interface ReconcileFunction
   extends Omit<
     FunctionOptions<KubeObject>,
-    "owns" | "watches" | "indexes" | "webhooks" | "permissions" | "outbound"
+    "filter" | "owns" | "watches" | "indexes" | "webhooks" | "permissions" | "outbound"
   > {
   readonly fieldManager: string;
+  readonly filter: Filter | undefined;
   readonly owns: readonly Kind[];
+  /** Those of the children's kinds that have a filter. */
+  readonly ownsFiltered: readonly OwnedKind[];
   readonly watches: readonly Watch[];
   readonly indexes: Readonly<Record<string, IndexValues>>;
   readonly webhooks: readonly WebhookTrigger[];
@@ -221,7 +233,8 @@ export interface ReconcileFunction
 export function defineFunction<
   T extends KubeObject,
   const W extends readonly KubeObject[] = readonly KubeObject[],
->(options: FunctionOptions<T, W>): ReconcileFunction {
+  const O extends readonly KubeObject[] = readonly KubeObject[],
+>(options: FunctionOptions<T, W, O>): ReconcileFunction {
   const problem = nameProblem("function", options.name);
   if (problem !== undefined) throw new TypeError(problem);
   if (options.permissions?.some(coversSecrets)) {
@@ -230,11 +243,14 @@ export function defineFunction<
         "list Secret among the kinds that it owns or watches",
     );
   }
-  const definition: FunctionOptions<T, W> = options;
+  const definition: FunctionOptions<T, W, O> = options;
+  const owns = (options.owns ?? []) as readonly (Kind | OwnedKind)[];
   const defined: ReconcileFunction = {
     ...(definition as unknown as FunctionOptions<KubeObject>),
     fieldManager: options.fieldManager ?? `${domain}/${options.name}`,
-    owns: options.owns ?? [],
+    filter: options.filter as Filter | undefined,
+    owns: owns.map((one) => (isOwnedKind(one) ? one.kind : one)),
+    ownsFiltered: owns.filter(isOwnedKind).filter(isFiltered),
     watches: (options.watches ?? []) as readonly Watch[],
     indexes: (options.indexes ?? {}) as Readonly<Record<string, IndexValues>>,
     webhooks: options.webhooks ?? [],
@@ -246,7 +262,7 @@ export function defineFunction<
     memoryMebibytes: options.memoryMebibytes ?? 512,
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
-  checkWatches(defined.watches, defined.annotations);
+  checkFilters(defined);
   checkOutbound(defined.name, defined.outbound);
   // Throws if a kind has two definitions.
   definedKinds([defined]);
@@ -270,40 +286,8 @@ export const subscriptionOf = (fn: ReconcileFunction, cluster: string): Function
   ...(fn.ownsListed && { ownsListed: true }),
   webhooks: fn.webhooks.map(({ provider, event }) => ({ provider: provider.name, event })),
   indexes: Object.keys(fn.indexes),
-  filters: filteredWatches(fn.watches).map(({ watch }) => selectorsText(watch)),
+  filters: routerFilters(fn),
 });
-
-const namedKinds = (fn: ReconcileFunction): Kind[] => [
-  fn.for,
-  ...fn.owns,
-  ...fn.watches.map((watch) => watch.kind),
-];
-
-/**
- * The kinds of these functions that are defined with `defineKind`, and so have a generated CRD; each once. Throws a `TypeError`
- * if one kind has two definitions that differ, for example in version, writers, or refinements: one would be dropped.
- */
-export function definedKinds(functions: readonly ReconcileFunction[]): Kind[] {
-  const found = new Map<string, { readonly kind: Kind; readonly fn: string }>();
-  const defined = functions.flatMap((fn) =>
-    namedKinds(fn).flatMap((kind) => (kind.definition === undefined ? [] : [{ kind, fn: fn.name }])),
-  );
-  for (const one of defined)
-    for (const name of [kindText(one.kind), `${one.kind.plural}.${one.kind.group}`]) {
-      const other = found.get(name);
-      if (other === undefined) found.set(name, one);
-      else if (!haveSameDefinition(other.kind, one.kind))
-        throw new TypeError(
-          `found two different definitions of ${name}, ${versionText(other)} and ${versionText(one)}: ` +
-            "define it once and import it (copies of a refinement count as different), " +
-            "or declare a kind of another project with externalKind",
-        );
-    }
-  return [...new Set([...found.values()].map(({ kind }) => kind))];
-}
-
-const versionText = ({ kind, fn }: { readonly kind: Kind; readonly fn: string }): string =>
-  `${kind.kind} ${kind.version} in the function ${fn}`;
 
 /** Every kind that a function needs on the bus. */
 export function kindsOf(fn: ReconcileFunction): Kind[] {

@@ -1,8 +1,6 @@
 /** The router turns events into requests. Pure except for reads, and the same in every replica. */
-
-import { markedOwner } from "../kube/clusterchild.ts";
 import type { Kind } from "../kube/kind.ts";
-import { controllerOf, groupOf, type Stored } from "../kube/object.ts";
+import type { Stored } from "../kube/object.ts";
 import type { BusClock } from "../nats/busclock.ts";
 import type { Indexes } from "../objects/indexes.ts";
 import type { WatchRecords } from "../objects/watchrecords.ts";
@@ -12,7 +10,9 @@ import type { Webhook } from "../webhooks/provider.ts";
 import { selectedBy } from "../webhooks/received.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { ObjectEvent } from "./objectevent.ts";
-import { type FilteredWatch, filteredWatches, isFiltered, type Watch } from "./watch.ts";
+import { controllerKey, isFinalizable, isReconciled, recordedWatches } from "./ownfilters.ts";
+import { requestedKey } from "./scope.ts";
+import { type FilteredWatch, isFiltered, type Watch } from "./watch.ts";
 import { keysOfWatch, outcomeOf, type WatchOutcome } from "./watchrouting.ts";
 
 /** Reads an object from the API server; undefined when it does not exist. */
@@ -33,7 +33,11 @@ export interface RoutingTools {
   readonly indexes: Pick<Indexes, "keep" | "find">;
   readonly records: Pick<WatchRecords, "read">;
   readonly live: ReadLive;
+  readonly onInvalidKey: OnInvalidKey;
 }
+
+/** Reports a key that no object of the function's kind can have. The other keys are requested. */
+export type OnInvalidKey = (error: TypeError) => void;
 
 /** What an event enqueues, and the records of filtered watches to store afterwards. */
 export interface Routed {
@@ -47,8 +51,17 @@ type ReadWhole = (kind: Kind) => Promise<Stored | undefined>;
 /** The keys that an event enqueues, the earliest request of each. */
 class Enqueued {
   readonly #requests = new Map<string, EnqueueRequest>();
+  readonly #kind: Kind;
+  readonly #onInvalid: OnInvalidKey;
 
-  add(key: ObjectKey, delayMillis = 0): void {
+  constructor(kind: Kind, onInvalid: OnInvalidKey) {
+    this.#kind = kind;
+    this.#onInvalid = onInvalid;
+  }
+
+  add(requested: ObjectKey, delayMillis = 0): void {
+    const key = keyOrReport(this.#kind, requested, this.#onInvalid);
+    if (key === undefined) return;
     const text = keyText(key);
     if (delayMillis < (this.#requests.get(text)?.delayMillis ?? Number.POSITIVE_INFINITY))
       this.#requests.set(text, { key, delayMillis });
@@ -66,6 +79,16 @@ class Enqueued {
   }
 }
 
+function keyOrReport(kind: Kind, key: ObjectKey, onInvalid: OnInvalidKey): ObjectKey | undefined {
+  try {
+    return requestedKey(kind, key);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    onInvalid(error);
+    return undefined;
+  }
+}
+
 /**
  * The keys that an event enqueues: the object itself, its controller, and the keys from the watches. Before that, an object of
  * the function's own kind is indexed.
@@ -76,7 +99,7 @@ export async function enqueueRequestsOf(
   tools: RoutingTools,
 ): Promise<Routed> {
   const { indexes } = tools;
-  const enqueued = new Enqueued();
+  const enqueued = new Enqueued(fn.for, tools.onInvalidKey);
   const { namespace, name } = event.at;
   const key = { namespace, name };
   const whole = wholeOf(event, tools.live);
@@ -84,7 +107,7 @@ export async function enqueueRequestsOf(
     const isIndexed = !event.deleted && Object.keys(fn.indexes).length > 0;
     const object = isIndexed ? await whole(fn.for) : undefined;
     if (object) await indexes.keep(key, object);
-    enqueued.add(key);
+    if (await requestsItself(fn, event, whole)) enqueued.add(key);
   }
   const owner = await ownerOf(fn, event, whole);
   if (owner) enqueued.add(owner);
@@ -93,20 +116,21 @@ export async function enqueueRequestsOf(
     const keys = await keysOfWatch(watch, event, await whole(watch.kind), indexes.find);
     enqueued.addSpread(watch, keys);
   }
-  const filtered = filteredWatches(fn.watches).filter(({ watch }) => is(watch.kind, event.at));
-  const { requests, outcomes } = await judgeWatches(filtered, event, tools, whole);
+  const filtered = recordedWatches(fn).filter(({ watch }) => is(watch.kind, event.at));
+  const { requests, outcomes } = await judgeWatches(fn, filtered, event, tools, whole);
   for (const { key, delayMillis } of requests) enqueued.add(key, delayMillis);
   return { requests: enqueued.all, outcomes };
 }
 
 /** Judges an event by the records of filtered watches: at first, and again when another replica has replaced a record. */
 export async function judgeWatches(
+  fn: Pick<ReconcileFunction, "for">,
   filtered: readonly FilteredWatch[],
   event: ObjectEvent,
-  { indexes, records, live }: RoutingTools,
+  { indexes, records, live, onInvalidKey }: RoutingTools,
   whole: ReadWhole = wholeOf(event, live),
 ): Promise<Routed> {
-  const enqueued = new Enqueued();
+  const enqueued = new Enqueued(fn.for, onInvalidKey);
   const outcomes: WatchOutcome[] = [];
   for (const one of filtered) {
     const object = await whole(one.watch.kind);
@@ -129,21 +153,29 @@ function wholeOf(event: ObjectEvent, live: ReadLive): ReadWhole {
   };
 }
 
-/** The key of the object's controller, if the function reconciles it. */
+/** Whether an event of the function's own kind requests its object. A projection of the filter is judged with the watches. */
+async function requestsItself(fn: ReconcileFunction, event: ObjectEvent, whole: ReadWhole): Promise<boolean> {
+  const { filter, finalizer } = fn;
+  // A deleted object leaves timers and dead letters behind.
+  if (filter === undefined || event.deleted) return true;
+  const object = await whole(fn.for);
+  // The rest of an oversized object no longer exists: its deletion follows.
+  if (object === undefined) return false;
+  return filter.changed === undefined ? isReconciled(fn, object) : isFinalizable(object, finalizer);
+}
+
+/** The key of the object's controller, if the function reconciles it. Filtered kinds are judged with the watches. */
 async function ownerOf(
   fn: ReconcileFunction,
   event: ObjectEvent,
   whole: ReadWhole,
 ): Promise<ObjectKey | undefined> {
   const { namespace, owner } = event.at;
+  if (fn.ownsFiltered.some(({ kind }) => is(kind, event.at))) return undefined;
   const owned = fn.owns.find((kind) => is(kind, event.at));
   if (owned && namespace === "" && fn.for.scope === "Namespaced")
-    return markedOwner((await whole(owned)) ?? event.object(), fn.for);
-  if ((!owned && !fn.ownsListed) || owner === "") return undefined;
-  const controller = controllerOf(event.object());
-  if (!controller || !is(fn.for, { group: groupOf(controller.apiVersion), kind: controller.kind }))
-    return undefined;
-  return { namespace: fn.for.scope === "Cluster" ? "" : namespace, name: controller.name };
+    return controllerKey(fn.for, (await whole(owned)) ?? event.object());
+  return (owned || fn.ownsListed) && owner !== "" ? controllerKey(fn.for, event.object()) : undefined;
 }
 
 /** The request for an event. */
@@ -166,19 +198,20 @@ export function requestOf(event: ObjectEvent, clock?: BusClock): Request {
  * the webhook for another version of the function, or for another function, so a retry cannot help.
  */
 export async function keysOfWebhook(
-  fn: Pick<ReconcileFunction, "webhooks">,
+  fn: Pick<ReconcileFunction, "for" | "webhooks">,
   webhook: Webhook,
   { find }: Pick<Indexes, "find">,
   onMismatch: (problems: readonly string[]) => void,
+  onInvalidKey: OnInvalidKey,
 ): Promise<readonly ObjectKey[]> {
-  const found = new Map<string, ObjectKey>();
+  const found = new Enqueued(fn.for, onInvalidKey);
   for (const trigger of fn.webhooks) {
     if (trigger.provider.name !== webhook.provider || trigger.event !== webhook.event) continue;
     const selected = selectedBy(trigger, webhook);
     if ("problems" in selected) onMismatch(selected.problems);
-    else for (const key of await trigger.keys(selected, find)) found.set(keyText(key), key);
+    else for (const key of await trigger.keys(selected, find)) found.add(key);
   }
-  return [...found.values()];
+  return found.all.map(({ key }) => key);
 }
 
 /** The request for a webhook. */

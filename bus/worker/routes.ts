@@ -29,6 +29,7 @@ import {
   enqueueRequestsOf,
   judgeWatches,
   keysOfWebhook,
+  type OnInvalidKey,
   type ReadLive,
   type RoutingTools,
   requestOf,
@@ -124,7 +125,7 @@ class Routing {
   }
 
   async #enqueueAll(deadline: PublishDeadline, event: ObjectEvent, span: Span): Promise<void> {
-    const tools = this.#tools(deadline);
+    const tools = this.#tools(deadline, event);
     const { records } = this.#options;
     const replace: WatchRecords["replace"] = (at, ordinal, revision, record) =>
       deadline.attempt((signal) => records.replace(at, ordinal, revision, record, signal));
@@ -139,7 +140,7 @@ class Routing {
       results.push(...(await inBatches(requests, deadline, enqueue)));
       const overtaken = await changes.finish();
       if (overtaken.length === 0) break;
-      routed = await judgeWatches(overtaken, event, tools);
+      routed = await judgeWatches(this.#options.fn, overtaken, event, tools);
     }
     span.set(() => {
       const count = (outcome: EnqueueOutcome) => results.filter((one) => one === outcome).length;
@@ -148,7 +149,7 @@ class Routing {
     });
   }
 
-  #tools(deadline: PublishDeadline): RoutingTools {
+  #tools(deadline: PublishDeadline, event: ObjectEvent): RoutingTools {
     const { indexes, records, live } = this.#options;
     return {
       indexes: {
@@ -157,7 +158,13 @@ class Routing {
       },
       records: { read: (at, ordinal) => deadline.attempt((signal) => records.read(at, ordinal, signal)) },
       live,
+      onInvalidKey: this.#onInvalidKey(event.at),
     };
+  }
+
+  /** Reports the mistake of an author, and what it happened for. */
+  #onInvalidKey(at: object): OnInvalidKey {
+    return (error) => this.#options.log.error({ err: error, at }, "keys returned an invalid key, ignored");
   }
 
   /** A delayed key becomes a mark that falls due later. */
@@ -191,9 +198,10 @@ class Routing {
   async #enqueueWebhook(webhook: Webhook, span: Span, deadline: PublishDeadline): Promise<void> {
     const { fn, indexes, queue, clock, metrics, log } = this.#options;
     const { provider, event, delivery } = webhook;
-    const keys = await keysOfWebhook(fn, webhook, indexes, (problems) =>
-      log.warn({ provider, event, delivery, problems }, "webhook lacks fields that the function selects"),
-    );
+    const at = { provider, event, delivery };
+    const onMismatch = (problems: readonly string[]) =>
+      log.warn({ ...at, problems }, "webhook lacks fields that the function selects");
+    const keys = await keysOfWebhook(fn, webhook, indexes, onMismatch, this.#onInvalidKey(at));
     const request = requestOfWebhook(webhook, clock);
     span.set(() => ({ "denrei.enqueued": keys.length }));
     await inBatches(keys, deadline, async (key, signal) => {
@@ -201,7 +209,7 @@ class Routing {
       (outcome === "accepted" ? metrics.adds : metrics.coalesced).inc(this.#labels);
     });
     metrics.webhooks.inc({ ...this.#labels, provider, event });
-    log.debug({ provider, event, delivery, keys: keys.map(keyText) }, "webhook routed");
+    log.debug({ ...at, keys: keys.map(keyText) }, "webhook routed");
   }
 }
 

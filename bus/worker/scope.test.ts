@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { ConfigMap, Namespace, Pod } from "../kube/kind.ts";
 import type { Stored } from "../kube/object.ts";
 import { ClusterRole } from "../kube/rbac.ts";
-import { keyOf, namespaceOfChild, selectionOf } from "./scope.ts";
+import type { ObjectKey } from "../subjects.ts";
+import { keyOf, namespaceOfChild, requestedKey, selectionOf } from "./scope.ts";
 
 const ownerIn = (namespace?: string): Stored => ({
   apiVersion: "example.com/v1",
@@ -15,6 +16,20 @@ test("get - a cluster-scoped kind has no namespace, and a namespaced one needs i
   expect(keyOf(Namespace, "a", "default")).toEqual({ namespace: "", name: "a" });
   expect(keyOf(ConfigMap, "a", "default")).toEqual({ namespace: "default", name: "a" });
   expect(() => keyOf(ConfigMap, "a", "")).toThrow("the namespace of the ConfigMap a, found none");
+});
+
+test("request - a cluster-scoped kind has no namespace, and a namespaced one needs it", () => {
+  expect(requestedKey(Namespace, { namespace: "default", name: "a" })).toEqual({ namespace: "", name: "a" });
+  expect(requestedKey(ConfigMap, { namespace: "b", name: "a" })).toEqual({ namespace: "b", name: "a" });
+});
+
+test.each([
+  [{ namespace: "", name: "a" }, 'the namespace of the ConfigMap a in its key, found ""'],
+  [{ name: "a" }, "the namespace of the ConfigMap a in its key, found undefined"],
+  [{ namespace: "b" }, "the name of a ConfigMap in a key, found undefined"],
+  [{ namespace: "b", name: "c/a" }, 'the name of a ConfigMap in a key, found "c/a"'],
+])("request - rejects the key %j of a ConfigMap", (key, message) => {
+  expect(() => requestedKey(ConfigMap, key as ObjectKey)).toThrow(message);
 });
 
 test("list - selects the own namespace, another one, or all", () => {

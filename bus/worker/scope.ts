@@ -2,7 +2,7 @@
 import type { ObjectName } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
 import { type LabelSelector, labelSelectorOf } from "../kube/labelselector.ts";
-import type { Stored } from "../kube/object.ts";
+import { isPathSegment, type Stored } from "../kube/object.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { ListOptions } from "./arguments.ts";
 
@@ -23,6 +23,21 @@ export function keyOf(kind: Kind, name: string, namespace: string): ObjectKey {
   throw new TypeError(
     `expected the namespace of the ${kind.kind} ${name}, found none: ${kind.kind} is a namespaced kind. ` +
       `Pass the namespace after the name, or declare the kind with scope: "Cluster"`,
+  );
+}
+
+/**
+ * The key of an object to reconcile, as `keys` of a watch or a webhook has returned it: without the namespace if the kind is
+ * cluster-scoped. Throws a `TypeError` if no object of the kind can have this key.
+ */
+export function requestedKey(kind: Kind, { namespace, name }: ObjectKey): ObjectKey {
+  if (!isPathSegment(name))
+    throw new TypeError(`expected the name of a ${kind.kind} in a key, found ${JSON.stringify(name)}`);
+  if (kind.scope === "Cluster") return { namespace: "", name };
+  if (isPathSegment(namespace)) return { namespace, name };
+  throw new TypeError(
+    `expected the namespace of the ${kind.kind} ${name} in its key, found ${JSON.stringify(namespace)}: ` +
+      `${kind.kind} is a namespaced kind`,
   );
 }
 

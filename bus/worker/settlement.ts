@@ -34,8 +34,8 @@ export class Settlement {
     const { requeueAfter, wasStalled, object } = result;
     const { key, span, log } = job;
     const { timers, tools, metrics } = this.#options;
-    if (requeueAfter === undefined)
-      await timers.dropRetry(key, object === "gone" ? "all" : job.seen, wasStalled);
+    const isOver = object === "gone" || object === "unselected";
+    if (requeueAfter === undefined) await timers.dropRetry(key, isOver ? "all" : job.seen, wasStalled);
     else await timers.set(key, requeueAfter, timerRequest(span.traceparent, tools.clock), job.ticket.lost);
     if (object !== "quarantined") await this.#removeDeadLetter(job);
     await confirm(job);

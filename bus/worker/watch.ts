@@ -17,24 +17,8 @@ export type Keys = readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
  */
 export type Projection<T extends KubeObject = KubeObject> = (object: Stored<T>) => unknown;
 
-/**
- * Enqueues requests on changes of objects that the function does not own. Runs in every replica: pure except for reads.
- *
- * With `labels`, `fields`, `where`, or `changed`, the watch is filtered: only changes of matching objects request anything, and
- * an object that stops matching requests its keys once more. Filters run in the worker, and the bridge still publishes all
- * objects of the kind. A filtered watch costs one read of the bus for each change of the kind, and one write for each change of
- * a matching object. It stores a record of about 300 bytes and the keys for each matching object. Without filters, a watch
- * costs neither.
- */
-export interface Watch<T extends KubeObject = KubeObject> {
-  readonly kind: Kind<T>;
-  /**
-   * Returns the keys to request. `find` looks up objects of the function's kind by one of its indexes. A filtered watch also
-   * requests the keys that it last requested for the object, up to 1,000.
-   */
-  keys(object: Stored<T>, find: Find): Keys;
-  /** Limit of requests per second, for an object that many others depend on. Without it, all at once. */
-  readonly perSecond?: number;
+/** Names objects by label and field, and the part of them whose changes matter. */
+export interface Filter<T extends KubeObject = KubeObject> {
   /** Only objects with matching labels. */
   readonly labels?: LabelSelector;
   /**
@@ -51,6 +35,26 @@ export interface Watch<T extends KubeObject = KubeObject> {
   changed?(object: Stored<T>): unknown;
 }
 
+/**
+ * Enqueues requests on changes of objects that the function does not own. Runs in every replica: pure except for reads.
+ *
+ * With `labels`, `fields`, `where`, or `changed`, the watch is filtered: only changes of matching objects request anything, and
+ * an object that stops matching requests its keys once more. Filters run in the worker, and the bridge still publishes all
+ * objects of the kind. A filtered watch costs one read of the bus for each change of the kind, and one write for each change of
+ * a matching object. It stores a record of about 300 bytes and the keys for each matching object. Without filters, a watch
+ * costs neither.
+ */
+export interface Watch<T extends KubeObject = KubeObject> extends Filter<T> {
+  readonly kind: Kind<T>;
+  /**
+   * Returns the keys to request. `find` looks up objects of the function's kind by one of its indexes. A filtered watch also
+   * requests the keys that it last requested for the object, up to 1,000.
+   */
+  keys(object: Stored<T>, find: Find): Keys;
+  /** Limit of requests per second, for an object that many others depend on. Without it, all at once. */
+  readonly perSecond?: number;
+}
+
 /** The generation, which the API server increments when the spec changes. The version, for kinds that have no generation. */
 export const generation: Projection = ({ metadata }) => metadata.generation ?? metadata.resourceVersion;
 
@@ -60,12 +64,12 @@ export const labels: Projection = ({ metadata }) => metadata.labels ?? {};
 /** All annotations that are published. */
 export const annotations: Projection = ({ metadata }) => metadata.annotations ?? {};
 
-/** Whether a watch has filters, and so keeps records. */
-export const isFiltered = ({ labels, fields, where, changed }: Watch): boolean =>
+/** Whether a filter excludes anything. */
+export const isFiltered = ({ labels, fields, where, changed }: Filter): boolean =>
   [labels, fields, where, changed].some((filter) => filter !== undefined);
 
-/** Whether an object passes the selectors of a watch. */
-export const isSelected = ({ labels, fields = {}, where }: Watch, object: Stored): boolean =>
+/** Whether an object passes the selectors of a filter. */
+export const isSelected = ({ labels, fields = {}, where }: Filter, object: Stored): boolean =>
   (labels === undefined || selects(labels, object.metadata.labels ?? {})) &&
   Object.entries(fields).every(([path, value]) => (valueAt(object, path) ?? "") === value) &&
   (where === undefined || where(object));
@@ -102,7 +106,7 @@ export const selectorsText = ({ kind, labels, fields }: Watch): string =>
  * Identifies the filters of a watch with their code, for comparison with a record. Values that the code captures from outside
  * do not count.
  */
-export const declarationOf = ({ labels, fields, where, changed }: Watch): string =>
+export const declarationOf = ({ labels, fields, where, changed }: Filter): string =>
   digestOf([labels, fields, where?.toString(), changed?.toString()], 16);
 
 /** A filtered watch, numbered among those of its kind. */
@@ -111,7 +115,7 @@ export interface FilteredWatch {
   readonly ordinal: number;
 }
 
-/** The filtered watches of a function, with the names of their records. */
+/** The filtered ones of these watches, numbered. */
 export function filteredWatches(watches: readonly Watch[]): FilteredWatch[] {
   const filtered = watches.filter(isFiltered);
   return filtered.map((watch, at) => {

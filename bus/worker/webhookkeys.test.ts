@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { ConfigMap } from "../kube/kind.ts";
 import { github } from "../webhooks/github/github.ts";
 import type { Webhook } from "../webhooks/provider.ts";
 import { gitea } from "../webhooks/providers/gitea.ts";
@@ -28,7 +29,9 @@ const byId = github.on("release", {
 async function keysOf(triggers: readonly (typeof byName)[], of: Webhook) {
   const problems: (readonly string[])[] = [];
   const find = async (index: string, value: string) => [key(`${index} ${value}`)];
-  const found = await keysOfWebhook({ webhooks: triggers }, of, { find }, (some) => problems.push(some));
+  const invalid = (error: TypeError) => problems.push([error.message]);
+  const fn = { for: ConfigMap, webhooks: triggers };
+  const found = await keysOfWebhook(fn, of, { find }, (some) => problems.push(some), invalid);
   return { names: found.map(({ name }) => name), problems };
 }
 
@@ -47,6 +50,17 @@ test("a stored webhook without a selected field requests nothing for it, and is 
   expect(await keysOf([byId], webhook(null))).toEqual({
     names: [],
     problems: [["payload: expected object, found null"]],
+  });
+});
+
+test("a key that no object can have is reported, and the other keys are requested", async () => {
+  const keys = () => [{ namespace: "", name: "a" }, key("b")];
+  const wrong = github.on("release", { select: z.object({}), keys });
+  expect(await keysOf([wrong], webhook({}))).toEqual({
+    names: ["b"],
+    problems: [
+      ['expected the namespace of the ConfigMap a in its key, found "": ConfigMap is a namespaced kind'],
+    ],
   });
 });
 

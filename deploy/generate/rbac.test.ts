@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
-import { definedKinds, defineFunction } from "../../bus/worker/function.ts";
+import { definedKinds } from "../../bus/worker/definedkinds.ts";
+import { defineFunction } from "../../bus/worker/function.ts";
 import { functions as all } from "../../functions/index.ts";
 import { parseConfig } from "../../functions/paas/site/config.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";

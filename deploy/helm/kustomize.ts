@@ -13,6 +13,7 @@ import { ChecksumMismatchError, download } from "../local/binaries/download.ts";
 import { goBuild, toolsDirectory } from "../local/binaries/gobuild.ts";
 import { cacheFolder, isExecutable } from "../local/binaries/installed.ts";
 import { withLock } from "../local/binaries/lock.ts";
+import { makeFolder } from "../local/makefolder.ts";
 
 const run = promisify(execFile);
 const goPackage = { module: "kustomize", path: "sigs.k8s.io/kustomize/kustomize/v5", ldflags: "-s -w" };
@@ -42,7 +43,7 @@ export async function pinnedKustomize(): Promise<string> {
   const { os, arch } = thisTarget();
   const folder = join(dirname(cacheFolder("etcd", process.env)), `kustomize-${version}-${os}-${arch}`);
   const path = join(folder, "kustomize");
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   return withLock(join(folder, "lock"), {}, async () => {
     if (await isExecutable(path)) return path;
     const scratch = join(folder, "scratch");

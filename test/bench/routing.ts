@@ -130,9 +130,7 @@ export async function routingRounds(
       const repository = (number * 7919 + round) % Math.ceil(all.length / perRepository);
       const webhook = push(`repository-${repository}`, `${round}-${number}`);
       const begun = performance.now();
-      const keys = await keysOfWebhook(remotesync, webhook, indexes, (problems) => {
-        throw new Error(`the push lacks fields: ${problems.join("; ")}`);
-      });
+      const keys = await keysOfWebhook(remotesync, webhook, indexes, fail, fail);
       await Promise.all(keys.map((key) => queue.request(key, requestOfWebhook(webhook))));
       times.push(performance.now() - begun);
       requests += keys.length;
@@ -158,4 +156,8 @@ function expectExactly(
     throw new Error(
       `expected a push to enqueue ${expected.join(", ")}, found ${enqueued.join(", ") || "none"}`,
     );
+}
+
+function fail(problem: unknown): never {
+  throw new Error(`the push is not routed: ${problem}`);
 }

@@ -1,9 +1,11 @@
 /** Applied objects converge to the desired state, and other clients' fields stay. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isNotFound } from "../../bus/kube/errors.ts";
 import { ConfigMap } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
+import inspectors from "../fixtures/functions/inspectors.ts";
 import planters, { Plant, Planter, perSecond } from "../fixtures/functions/planters.ts";
 import { testCluster } from "../harness/platforms.ts";
 import { startKet } from "../harness/startket.ts";
@@ -11,7 +13,7 @@ import { has, openTestObjects, type TestObjects } from "../harness/testobjects.t
 import { changeBeforeTimer } from "../harness/timers.ts";
 import type { Ket } from "../ket/index.ts";
 
-const paths = ["planters", "gardeners"].map((name) =>
+const paths = ["planters", "gardeners", "inspectors"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
 );
 const fixtures = fileURLToPath(new URL("../fixtures/cases/planters", import.meta.url));
@@ -24,7 +26,7 @@ beforeAll(async () => {
   ket = await startKet({ ...cluster, functions: paths, fixtures, workers: 2, controllerManager: "omit" });
   const { client, nats, namespace } = ket;
   const platform = { natsUrl: nats.url };
-  objects = await openTestObjects({ client, platform }, [planters, gardeners], ket.workers, {
+  objects = await openTestObjects({ client, platform }, [planters, gardeners, inspectors], ket.workers, {
     namespace,
     ...(cluster.cluster === "existing" && { watched: [namespace] }),
   });
@@ -180,6 +182,35 @@ test("a filtered watch requests for its projection, and once when an object leav
   expect(await byCalendar()).toBe(3);
   await objects.patch(ConfigMap, name, { metadata: { labels: { season: "autumn" } } });
   expect(await byCalendar()).toBe(3);
+});
+
+test("a filter of the objects limits reconciles to them, and finalizes an object that has left it", async () => {
+  const name = "filtered";
+  const at = { namespace: ket.namespace, name };
+  await plant(name);
+  await planted(name);
+  const logged = async (message: string) => {
+    await objects.untilQuiet();
+    const records = ket.workers.flatMap(({ log }) => log.records());
+    return records.filter(({ msg, key }) => msg === message && key === `${ket.namespace}/${name}`).length;
+  };
+  const patch = (changes: object) => objects.patch(Planter, name, changes);
+  const finalizers = async () => (await ket.client.get(Planter, at)).metadata.finalizers;
+  expect([await logged("inspected"), await finalizers()]).toEqual([0, undefined]);
+  await patch({ metadata: { labels: { inspected: "yes" } } });
+  expect([await logged("inspected"), await finalizers()]).toEqual([1, ["denrei.dev/inspectors"]]);
+  await patch({ metadata: { labels: { other: "1" } } });
+  expect(await logged("inspected")).toBe(1);
+  await patch({ spec: { env: { A: "1" } } });
+  expect(await logged("inspected")).toBe(2);
+  await patch({ metadata: { labels: { inspected: null } } });
+  await patch({ spec: { env: { A: "2" } } });
+  const inspector = { namespace: ket.namespace, name: "inspector", labels: { inspector: name } };
+  await objects.create(ConfigMap, { metadata: inspector });
+  expect([await logged("inspected"), await finalizers()]).toEqual([2, ["denrei.dev/inspectors"]]);
+  await ket.client.delete(Planter, at, {});
+  await expect.poll(() => logged("signed off"), polling).toBe(1);
+  await expect.poll(() => ket.client.get(Planter, at).catch(isNotFound), polling).toBe(true);
 });
 
 test("a function that is not the only one for its kind writes no conditions", async () => {

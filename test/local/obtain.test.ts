@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { create } from "tar";
@@ -213,14 +213,31 @@ describe.runIf(hasReleases)("a release that is unavailable", () => {
   });
 });
 
-test("names a cache folder that cannot be written, and the variable for another one", async () => {
-  env.DENREI_CACHE_DIR = "/dev/null";
-  const error = await obtainNats().catch((error: unknown) => error as Error);
-  expect(error).toBeInstanceOf(BinaryUnavailableError);
-  expect((error as Error).message).toMatch(
-    /^nats-server is not on this machine, and the cache folder \/dev\/null\S+ cannot be written \(ENOTDIR.*set DENREI_CACHE_DIR to another folder\.$/,
-  );
-});
+test.each([
+  ["a file", () => "/dev/null", "ENOTDIR"],
+  ["a folder in /proc", () => "/proc/denrei", "ENOENT"],
+  [
+    "a dangling link",
+    () => {
+      const link = join(root, "link");
+      symlinkSync(join(root, "absent"), link);
+      return link;
+    },
+    "ENOENT",
+  ],
+])(
+  "names a cache folder that cannot be written, and the variable for another one: %s",
+  async (_, make, code) => {
+    env.DENREI_CACHE_DIR = make();
+    const error = await obtainNats().catch((error: unknown) => error as Error);
+    expect(error).toBeInstanceOf(BinaryUnavailableError);
+    expect((error as Error).message).toMatch(
+      new RegExp(
+        `^nats-server is not on this machine, and the cache folder ${env.DENREI_CACHE_DIR}\\S+ cannot be written \\(${code}.*set DENREI_CACHE_DIR to another folder\\.$`,
+      ),
+    );
+  },
+);
 
 describe("go build", () => {
   test("builds the pinned package in its own module, and reports the elapsed time", async () => {

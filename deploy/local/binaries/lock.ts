@@ -51,7 +51,12 @@ async function tryLock(path: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   }
-  await writeFile(join(path, "owner.json"), JSON.stringify(identify(process.pid)));
+  try {
+    await writeFile(join(path, "owner.json"), JSON.stringify(identify(process.pid)));
+  } catch (error) {
+    await rm(path, { recursive: true, force: true });
+    throw error;
+  }
   return true;
 }
 
@@ -76,13 +81,14 @@ async function readOwner(path: string): Promise<z.infer<typeof Owner> | undefine
   }
 }
 
-/** Renames the lock, so that only one of several processes with the same stale lock removes it. */
+/** Renames the lock, so that only one of several processes with the same stale lock removes it. Throws if it may not. */
 async function breakLock(path: string): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
   try {
     await rename(path, aside);
-  } catch {
-    return;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
   }
   await rm(aside, { recursive: true, force: true });
 }

@@ -6,6 +6,7 @@ import { constants } from "node:fs";
 import { access, chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ExpectedError } from "denrei/runtime";
+import { makeFolder } from "../makefolder.ts";
 import { identify } from "../run/identity.ts";
 import { type BinaryName, versions } from "../versions.ts";
 import { catalogue } from "./catalogue.ts";
@@ -45,31 +46,43 @@ async function obtain(name: BinaryName, request: Request): Promise<Binary> {
 async function install(name: BinaryName, request: Request): Promise<Binary> {
   const folder = cacheFolder(name, request.env, request.chosen);
   const lock = join(folder, "lock");
-  await makeFolder(folder, name);
+  await prepareFolder(folder, name);
   const onWait = (pid: number | undefined) =>
     request.onProgress({
       binary: name,
       phase: "waiting",
       detail: `process ${pid ?? "(unknown)"} is getting it; if that process does not exist, remove ${lock}`,
     });
-  return withLock(lock, { signal: request.signal, onWait }, async () => {
-    const already = await findInstalled(name, request.env, request.chosen);
-    return already ?? (await fromFirstSource(name, folder, request));
-  });
-}
-
-async function makeFolder(folder: string, name: BinaryName): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
-    await access(folder, constants.W_OK);
+    return await withLock(lock, { signal: request.signal, onWait }, async () => {
+      const already = await findInstalled(name, request.env, request.chosen);
+      return already ?? (await fromFirstSource(name, folder, request));
+    });
   } catch (error) {
-    throw new BinaryUnavailableError(
-      `${name} is not on this machine, and the cache folder ${folder} cannot be written (${(error as Error).message}). ` +
-        "Make it writable, or set DENREI_CACHE_DIR to another folder.",
-      { cause: error },
-    );
+    throw isStorageError(error) ? unwritable(name, folder, error) : error;
   }
 }
+
+async function prepareFolder(folder: string, name: BinaryName): Promise<void> {
+  try {
+    await makeFolder(folder);
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    throw unwritable(name, folder, error as Error);
+  }
+}
+
+const unwritable = (name: BinaryName, folder: string, error: Error): BinaryUnavailableError =>
+  new BinaryUnavailableError(
+    `${name} is not on this machine, and the cache folder ${folder} cannot be written (${error.message}). ` +
+      "Make it writable, or set DENREI_CACHE_DIR to another folder.",
+    { cause: error },
+  );
+
+/** A full or read-only disk, on which no other source succeeds either. */
+const isStorageError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error &&
+  ["EDQUOT", "ENOSPC", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "");
 
 interface Source {
   readonly origin: Binary["origin"];
@@ -101,7 +114,7 @@ async function fromFirstSource(name: BinaryName, folder: string, request: Reques
       return { name, path, origin };
     } catch (error) {
       request.signal?.throwIfAborted();
-      if (error instanceof ChecksumMismatchError) throw error;
+      if (error instanceof ChecksumMismatchError || isStorageError(error)) throw error;
       const failure = `${title}: ${error instanceof Error ? error.message : String(error)}`;
       failures.push(failure);
       request.onProgress({ binary: name, phase: "unavailable", detail: failure });

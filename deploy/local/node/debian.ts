@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { cacheRoot } from "../binaries/installed.ts";
+import { makeFolder } from "../makefolder.ts";
 
 const run = promisify(execFile);
 
@@ -56,7 +57,7 @@ const exists = async (folder: string): Promise<boolean> =>
   );
 
 async function unpackInto(folder: string): Promise<void> {
-  await mkdir(dirname(folder), { recursive: true });
+  await makeFolder(dirname(folder));
   const scratch = await mkdtemp(`${folder}-`);
   try {
     const archives = join(scratch, "archives");

@@ -4,6 +4,7 @@ import { chmod, copyFile, cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promi
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { goBuild } from "../binaries/gobuild.ts";
+import { makeFolder } from "../makefolder.ts";
 import { type ImageConfiguration, writeImage } from "./ociimage.ts";
 
 /** The sandbox image, which holds the namespaces of every pod. */
@@ -18,7 +19,7 @@ export async function makeImage(
   image: ImageConfiguration,
   fill: (root: string) => Promise<void>,
 ): Promise<void> {
-  await mkdir(dirname(archive), { recursive: true });
+  await makeFolder(dirname(archive));
   const root = await mkdtemp(`${archive}-root-`);
   try {
     await fill(root);

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { create } from "tar";
+import { makeFolder } from "../makefolder.ts";
 
 /** Name and configuration of an image. */
 export interface ImageConfiguration {
@@ -68,7 +69,7 @@ export async function writeImage(folder: string, archive: string, image: ImageCo
       }),
     );
     await writeFile(join(scratch, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
-    await mkdir(dirname(archive), { recursive: true });
+    await makeFolder(dirname(archive));
     const file = join(scratch, "archive.tar");
     await create({ cwd: scratch, file, portable: true }, ["oci-layout", "index.json", "blobs"]);
     await rename(file, archive);

@@ -95,6 +95,9 @@ const wakings = (object: Stored<KubeObject>) =>
       },
       records: { read: () => Promise.reject(new Error("its watches have no filters")) },
       live: async () => object,
+      onInvalidKey: (error) => {
+        throw error;
+      },
     },
   );
 
