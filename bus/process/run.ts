@@ -50,10 +50,14 @@ export interface Running {
   notReady?(): string | undefined;
 }
 
-/** Options of the bus from the settings. */
-export const busOptionsOf = (settings: BusProcessSettings): BusOptions => ({
+/** Options of the bus from the settings, for functions of a project. */
+export const busOptionsOf = (
+  settings: BusProcessSettings,
+  project?: { readonly name: string },
+): BusOptions => ({
   replicas: settings.streamReplicas,
   ackWaitMillis: settings.ackWaitSeconds * 1000,
+  ...(project && { project: project.name }),
 });
 
 /** An orderly shutdown that takes longer is aborted, in milliseconds: below a pod's default grace period of 30 s. */

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { didYouMean } from "../values/nearest.ts";
 import { definedKinds, type ReconcileFunction } from "../worker/function.ts";
 import type { FunctionModules, ProjectConfig } from "./config.ts";
+import { defaultName } from "./name.ts";
 
 /** Names of the file, in the order of preference. An image without TypeScript sources has the last one. */
 const fileNames = ["denrei.config.ts", "denrei.config.js"];
@@ -16,6 +17,8 @@ export class ProjectError extends Error {
 
 /** A project. */
 export interface Project {
+  /** Distinguishes the project from others on the same bus. */
+  readonly name: string;
   readonly folder: string;
   /** Path of the configuration. */
   readonly file: string;
@@ -48,7 +51,7 @@ function findConfig(from: string): string {
   }
 }
 
-function projectOf(file: string, { functions: own = {}, components = [] }: ProjectConfig): Project {
+function projectOf(file: string, { name, functions: own = {}, components = [] }: ProjectConfig): Project {
   const modules = merge(file, [
     Array.isArray(own) ? modulesOf(own) : (own as FunctionModules),
     ...components.map((component) => component.functions),
@@ -59,6 +62,7 @@ function projectOf(file: string, { functions: own = {}, components = [] }: Proje
     return Promise.all([...new Set(selected)].map((name) => loadOne(file, modules, name)));
   };
   return {
+    name: name ?? defaultName(dirname(file)),
     folder: dirname(file),
     file,
     functionNames,
