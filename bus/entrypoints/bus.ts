@@ -14,7 +14,14 @@ export { busAccount, userOf } from "../nats/identity.ts";
 export { DisconnectedError } from "../nats/inbox.ts";
 export { BusPermissionError, withUser } from "../nats/permissionerror.ts";
 export { isWrongSequence } from "../nats/wrongsequence.ts";
-export { busRoles, consumersOf, isLocal, type Permissions, type Role } from "../permissions.ts";
+export {
+  busRoles,
+  consumersOf,
+  isLocal,
+  mergePermissions,
+  type Permissions,
+  type Role,
+} from "../permissions.ts";
 export {
   type AddressedDeadLetter,
   type DeadLetter,

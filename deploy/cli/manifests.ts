@@ -2,9 +2,10 @@
 
 import { readFile } from "node:fs/promises";
 import { functions } from "@denrei/functions";
+import type { Role } from "denrei/bus";
 import { optInLabel } from "denrei/kinds";
 import { AbsentError, UsageError } from "denrei/runtime";
-import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
+import { authorizationText, certificateUsers, inOneAccount } from "../authorization.ts";
 import { certificateManifests, certificateSecretName } from "../generate/certificates.ts";
 import { clusterWebhook, crdManifests, needWebhook } from "../generate/crds.ts";
 import {
@@ -16,6 +17,7 @@ import {
 } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { allFunctions, functionsNamed } from "./named.ts";
+import { mergeRoles, ownRoles, readRoles } from "./projectroles.ts";
 
 const print = (manifests: readonly object[], { json }: { json?: boolean }): void => {
   const text = json
@@ -92,16 +94,44 @@ export async function optIn(
   );
 }
 
-/** Prints Secrets with new certificates for the bus and its users. */
-export async function certificates(options: { json?: boolean; namespace: string }): Promise<void> {
-  const functions = await allFunctions();
-  const roles = clusterRoles(functions, "default").map(({ name }) => name);
-  const webhook = needWebhook(functions) ? "webhook" : "no webhook";
+/** Prints Secrets with new certificates for the bus and its users, those of other projects included. */
+export async function certificates(options: {
+  json?: boolean;
+  namespace: string;
+  include: readonly string[];
+}): Promise<void> {
+  const roles = (await rolesWith("default", options.include)).map(({ name }) => name);
+  const webhook = needWebhook(await allFunctions()) ? "webhook" : "no webhook";
   print(certificateManifests(roles, options.namespace, webhook), options);
 }
 
-/** Prints the users of the NATS servers, as a file that their configuration includes. */
-export const users = async (options: { cluster: string; oneAccount?: boolean }): Promise<void> => {
-  const roles = clusterRoles(await allFunctions(), options.cluster);
-  process.stdout.write(authorizationText(certificateUsers(options.oneAccount ? inOneAccount(roles) : roles)));
-};
+/** Options of {@link users}. */
+export interface UsersOptions {
+  readonly cluster: string;
+  readonly oneAccount?: boolean;
+  readonly json?: boolean;
+  /** Files that another project has printed with `json`. */
+  readonly include: readonly string[];
+}
+
+/** Prints the users of the NATS servers, as a file that their configuration includes, or that another project includes (`json`). */
+export async function users({
+  cluster,
+  oneAccount = false,
+  json = false,
+  include,
+}: UsersOptions): Promise<void> {
+  if (json) {
+    if (include.length > 0)
+      throw new UsageError("--json prints the roles of this project alone: omit --include");
+    process.stdout.write(`${JSON.stringify(await ownRoles(cluster), null, 2)}\n`);
+    return;
+  }
+  const roles = await rolesWith(cluster, include);
+  process.stdout.write(authorizationText(certificateUsers(oneAccount ? inOneAccount(roles) : roles)));
+}
+
+/** The roles of this project and of those that the files are from. */
+async function rolesWith(cluster: string, include: readonly string[]): Promise<Role[]> {
+  return mergeRoles(await Promise.all([ownRoles(cluster), ...include.map(readRoles)]));
+}
