@@ -53,7 +53,7 @@ export interface ScopeOptions extends ScopeTools {
 
 /** A running scope: it leads or stands by. */
 export interface Scope {
-  /** Gives the lease back if held, and starts again from what is on the bus then. */
+  /** If it leads, starts again from what is on the bus then. */
   restart(why: string): void;
   /** Gives the lease back if held. Messages on the bus stay. */
   stop(): Promise<void>;
@@ -95,17 +95,12 @@ export function startScope(options: ScopeOptions): Scope {
     },
     onStandby: () => onProblem(undefined),
     async lead(held, assertHeld) {
-      restart = new AbortController();
-      const restarted = restart.signal;
+      const lead = { ...options, onProblem, held, assertHeld, log: log.child({ kind: name }) };
       try {
-        await watchWhileHeld({
-          ...options,
-          onProblem,
-          held,
-          restarted,
-          assertHeld,
-          log: log.child({ kind: name }),
-        });
+        do {
+          restart = new AbortController();
+          await watchWhileHeld({ ...lead, restarted: restart.signal });
+        } while (restart.signal.aborted && !held.aborted);
       } finally {
         onState("standby");
         const reason = held.reason instanceof Error ? held.reason.message : "broken";
