@@ -108,7 +108,8 @@ const bridge = (subscriptions: readonly FunctionSubscription[], cluster: string)
       ...(subscriptions.some(({ ownsListed }) => ownsListed) ? [`objects.${token(cluster)}.>`] : []),
       api("DIRECT.GET", bridgeStream, ">"),
       api("STREAM.MSG.GET", bridgeStream),
-      ...["lease", "position"].map((key) => bridgeSubject(`${key}.${token(cluster)}.>`)),
+      api("DIRECT.GET", bridgeStream),
+      ...["lease", "position", "project"].map((key) => bridgeSubject(`${key}.${token(cluster)}.>`)),
     ],
     subscribe: topologyAdvisories,
   };
@@ -221,8 +222,8 @@ const restore: Permissions = {
   subscribe: [],
 };
 
-/** The gateway: writes webhooks, and reads the age of a redelivered one. */
-const gateway: Permissions = { publish: webhooks, subscribe: [] };
+/** The gateway: writes webhooks, reads the age of a redelivered one, and reads what other projects select. */
+const gateway: Permissions = { publish: [...webhooks, api("DIRECT.GET", bridgeStream)], subscribe: [] };
 
 /** The dashboard: shows users what an operator sees, as far as RBAC allows; counts events, and stores sessions. */
 const dashboard = (subscriptions: readonly FunctionSubscription[], cluster: string): Permissions =>

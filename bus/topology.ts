@@ -32,6 +32,7 @@ import {
   type Stream,
   streamChange,
 } from "./topology/ensure.ts";
+import { expectOwn } from "./topology/owner.ts";
 import { beginningsOfNew, noteBeginnings } from "./topology/recreate.ts";
 import {
   activityStreamConfig,
@@ -169,6 +170,9 @@ async function restartRouting(
   await restartConsumer(ensuring, streams.objects, consumers.router(subscription));
 }
 
+const namesOf = (subscriptions: readonly FunctionSubscription[]): string[] =>
+  subscriptions.map(({ scope }) => scope.fn);
+
 /** Creates or updates declared streams and those of functions. */
 async function ensureStreams(
   ensuring: Ensuring,
@@ -211,22 +215,25 @@ async function ensureConsumers(
 
 /**
  * Ensures what workers of the given functions read from. A function may not access streams with messages of others, such as
- * webhooks and dead letters, so these are left to the bridge. Throws {@link TopologyError} like {@link ensureTopology}.
+ * webhooks and dead letters, so these are left to the bridge. Throws like {@link ensureTopology}.
  */
 export async function ensureFunctions(
   bus: Ensured,
   options: BusOptions,
   subscriptions: readonly FunctionSubscription[],
 ): Promise<void> {
-  const objects = sharedStreams(options).filter(({ name }) => name === streams.objects);
-  await ensureStreams(ensuring(bus), options, objects, subscriptions);
+  const { project, ...settings } = options;
+  await expectOwn(bus.jsm, namesOf(subscriptions), project);
+  const objects = sharedStreams(settings).filter(({ name }) => name === streams.objects);
+  // Without the project: only the bridge writes it.
+  await ensureStreams(ensuring(bus), settings, objects, subscriptions);
   await ensureConsumers(ensuring(bus), options, subscriptions);
 }
 
 /**
  * Ensures all streams, and the consumers that the given functions need. Throws {@link TopologyError} if something is missing
- * that this user may not create, or was declared by a newer program that this one cannot work with. `onUnlimited` is called
- * with streams whose limit the server has no storage for.
+ * that this user may not create, or was declared by a newer program that this one cannot work with, and a
+ * `ForeignFunctionError` if a function belongs to another project. `onUnlimited` is called with streams whose limit the server has no storage for.
  */
 export async function ensureTopology(
   bus: Pick<Bus, "jsm" | "kvm" | "identity">,
@@ -234,6 +241,7 @@ export async function ensureTopology(
   subscriptions: readonly FunctionSubscription[] = [],
   onUnlimited?: (stream: string) => void,
 ): Promise<void> {
+  await expectOwn(bus.jsm, namesOf(subscriptions), options.project);
   const records = subscriptions.map(({ scope: { fn } }) => activityStreamConfig(fn, options));
   const listeners = subscriptions.flatMap(({ scope, webhooks = [] }) =>
     webhooks.length === 0 ? [] : [consumers.webhooks(scope)],

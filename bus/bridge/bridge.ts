@@ -2,6 +2,7 @@
 import type { KV } from "@nats-io/kv";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
+import { publishedForm } from "../events/kubernetes.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { optInLabel } from "../kube/domain.ts";
 import { type Kind, kindText, Namespace } from "../kube/kind.ts";
@@ -11,15 +12,17 @@ import { accountOf, accountUser } from "../process/accounts.ts";
 import { startProcessClock } from "../process/clock.ts";
 import { platformNamespace } from "../process/namespace.ts";
 import type { ProcessContext } from "../process/run.ts";
+import { Neighbors } from "../projects/neighbors.ts";
 import { bridgeBucket, streams } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type FunctionSubscription } from "../topology.ts";
+import type { WebhookTrigger } from "../webhooks/provider.ts";
 import { bridgeAdvice } from "./deniedkinds.ts";
 import type { LeaseTimes } from "./lease.ts";
 import { sharedLease } from "./leases.ts";
 import { followListed } from "./listed.ts";
 import { bridgeMetrics } from "./metrics.ts";
 import { followOptedIn } from "./optedin.ts";
-import { positionKey } from "./position.ts";
+import { optedInLeaseKey, positionKey } from "./position.ts";
 import { registerQueueMetrics } from "./queuemetrics.ts";
 import { Readiness } from "./readiness.ts";
 import { RunningScopes, type StopScope } from "./runningscopes.ts";
@@ -44,6 +47,8 @@ export interface BridgeOptions {
   readonly annotations?: ReadonlySet<string>;
   /** The bridge creates the streams and consumers of these functions. Workers may not, where the bus has users. */
   readonly subscriptions?: readonly FunctionSubscription[];
+  /** What gateways of this and of other projects have to publish for these functions. */
+  readonly webhooks?: readonly WebhookTrigger[];
   /** Kinds that the installation lists for functions. Each is watched while it is listed. */
   readonly lists?: readonly ListedFor[];
   /** Watch only these namespaces. If empty: all of them, or, for opted-in kinds, those with the label. */
@@ -81,7 +86,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   registerStreamMetrics({ bus, subscriptions, log, registry });
   const client = await clientOf(options);
   const bridge = new RunningBridge({ ...options, client }, kv, metrics, stopping);
-  bridge.start();
+  await bridge.start();
   log.info({ kinds: [...bridge.states().keys()], cluster, replica }, "bridge ready");
   return bridge;
 }
@@ -100,7 +105,10 @@ class RunningBridge implements Bridge {
   readonly #kv: KV;
   readonly #stopping: AbortController;
   readonly #readiness = new Readiness();
+  readonly #neighbors: Neighbors;
   readonly #scopes: RunningScopes;
+  /** The kinds that are listed now, by function. */
+  readonly #listed = new Map<string, readonly Kind[]>();
   /** The current subscriptions, with the kinds that are listed now. */
   #subscriptions: readonly FunctionSubscription[];
   /** Loops that end when `#stopping` aborts. */
@@ -112,15 +120,20 @@ class RunningBridge implements Bridge {
     this.#options = options;
     this.#kv = kv;
     this.#stopping = stopping;
-    this.#scopes = new RunningScopes({ ...options, kv, metrics }, this.#readiness);
+    const { bus, busOptions, cluster, annotations = new Set() } = options;
+    const neighbors = new Neighbors({ bus, kv, cluster, project: busOptions.project, annotations });
+    this.#neighbors = neighbors;
+    this.#scopes = new RunningScopes({ ...options, kv, metrics, neighbors }, this.#readiness);
     this.#subscriptions = options.subscriptions ?? [];
   }
 
-  start(): void {
+  /** Resolves when other projects know what this one needs, and each kind is led or waited for. */
+  async start(): Promise<void> {
     const { kinds, lists = [], namespaces = [] } = this.#options;
     const optedIn = namespaces.length > 0 ? [] : kinds.filter(({ reach }) => reach === "opted-in");
     const always = kinds.filter((kind) => !optedIn.includes(kind));
-    this.#loops.push(this.#keepTopology());
+    await this.#announce();
+    this.#loops.push(this.#keepTopology(), this.#followNeighbors());
     this.#stops.push(...always.flatMap((kind) => this.#scopes.startKind(kind)));
     if (optedIn.length > 0) this.#loops.push(this.#followOptedIn(optedIn));
     if (lists.length > 0) this.#loops.push(this.#followListed(lists));
@@ -139,6 +152,37 @@ class RunningBridge implements Bridge {
     await Promise.all([...this.#loops, ...this.#stops.map((stop) => stop())]);
   }
 
+  #allKinds(): Kind[] {
+    return [...this.#options.kinds, ...[...this.#listed.values()].flat()];
+  }
+
+  #announce(): Promise<void> {
+    const { webhooks = [] } = this.#options;
+    return this.#neighbors.announce({ kinds: this.#allKinds(), webhooks });
+  }
+
+  /** Publishes more or less of a kind when other projects need more or less of it. */
+  async #followNeighbors(): Promise<void> {
+    const { busOptions, log } = this.#options;
+    if (busOptions.project === undefined) return;
+    const published = (kind: Kind): string => {
+      const { kind: found, annotations, partial } = this.#neighbors.shared(kind);
+      return `${publishedForm(found, annotations)} ${partial}`;
+    };
+    const forms = () => new Map(this.#allKinds().map((kind) => [kindText(kind), published(kind)]));
+    let before = forms();
+    await this.#neighbors.follow({
+      signal: this.#stopping.signal,
+      onRead: () => {
+        const now = forms();
+        const isAffected = (kind: Kind) => now.get(kindText(kind)) !== before.get(kindText(kind));
+        this.#scopes.restart("another project needs other fields", isAffected);
+        before = now;
+      },
+      onError: (error) => log.warn({ err: error }, "failed to read the needs of other projects, retrying"),
+    });
+  }
+
   #keepTopology(): Promise<void> {
     const { bus, busOptions, log } = this.#options;
     return keepTopology({
@@ -155,10 +199,13 @@ class RunningBridge implements Bridge {
 
   /** Watches the kinds in each opted-in namespace. The namespaces of a kind share a lease. */
   #followOptedIn(kinds: readonly Kind[]): Promise<void> {
-    const { client, log } = this.#options;
+    const { client, cluster, busOptions, log } = this.#options;
     const scopes = this.#scopes;
     const name = `${kindText(Namespace)} with the label ${optInLabel}`;
-    const shared = kinds.map((kind) => ({ kind, lease: sharedLease(scopes.leaseOf(kind)) }));
+    const shared = kinds.map((kind) => ({
+      kind,
+      lease: sharedLease(scopes.leaseOf(optedInLeaseKey(cluster, kind, busOptions.project))),
+    }));
     return followOptedIn({
       client,
       signal: this.#stopping.signal,
@@ -187,7 +234,8 @@ class RunningBridge implements Bridge {
         const stops = watched.has(kindText(kind)) ? [] : this.#scopes.startKind(kind, { rightsCommand });
         return async (why) => {
           await Promise.all(stops.map((stop) => stop()));
-          if (why === "unlisted" && stops.length > 0) await this.#deletePositions(kind);
+          const isUnused = why === "unlisted" && this.#neighbors.shared(kind).projects.length === 0;
+          if (isUnused && stops.length > 0) await this.#deletePositions(kind);
         };
       },
     });
@@ -196,6 +244,8 @@ class RunningBridge implements Bridge {
   /** Creates the router's subscription to listed kinds, before their first event is published. */
   async #subscribe(fn: string, listed: readonly Kind[]): Promise<void> {
     const { bus, busOptions } = this.#options;
+    this.#listed.set(fn, listed);
+    await this.#announce();
     this.#subscriptions = this.#subscriptions.map((subscription) =>
       subscription.scope.fn === fn ? { ...subscription, listed } : subscription,
     );

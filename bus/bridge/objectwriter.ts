@@ -33,6 +33,8 @@ export interface ObjectWriterOptions {
   readonly kind: Kind;
   /** Annotations to publish for kinds of which only the metadata is published. Default: none. */
   readonly annotations?: ReadonlySet<string> | undefined;
+  /** Publish only a part of each object, its metadata. */
+  readonly inPart?: boolean;
   /** Objects on the bus may have a former published form: the first list compares them and publishes the differences. */
   readonly renew?: boolean;
   readonly signal: AbortSignal;
@@ -98,11 +100,13 @@ export class ObjectWriter {
 
   /** Stores a change at one address. Drops what is not newer. `object` must be {@link publishable}. */
   async store(address: Address, change: Change, object: Stored, options: StoreOptions = {}): Promise<void> {
-    const { resourceVersion = object.metadata.resourceVersion, partial = false } = options;
+    const { inPart = false } = this.#options;
+    const { resourceVersion = object.metadata.resourceVersion, partial = inPart } = options;
     const { kind } = this.#options;
     const span = publishSpan(kind, change, parseKeyText(address.key), resourceVersion);
     const { traceparent } = span;
-    const event = changeEvent(kind, change, object, { resourceVersion, traceparent, partial });
+    const whole = changeEvent(kind, change, object, { resourceVersion, traceparent, partial });
+    const event = (inPart && partialEvents(whole, object)[0]) || whole;
     await spanned(span, async () => {
       const outcome = await this.#compareAndSet(address, event, change);
       span.set(() => ({ "denrei.outcome": outcome }));

@@ -55,6 +55,13 @@ export const positionKeys = (cluster: string): string => `position.${token(clust
 export const leaseKey = (cluster: string, kind: GroupKind, namespace?: string): string =>
   `lease.${slot(cluster, kind, namespace)}`;
 
+/**
+ * Key of the lease for the opted-in namespaces of a kind. Each project has its own: its bridges may have rights in other namespaces
+ * than those of another project.
+ */
+export const optedInLeaseKey = (cluster: string, kind: GroupKind, project: string | undefined): string =>
+  project === undefined ? leaseKey(cluster, kind) : `${leaseKey(cluster, kind, project)}.opted-in`;
+
 const saveEveryMillis = 1000;
 
 const positionOf = (entry: KvEntry | null): Position | undefined =>

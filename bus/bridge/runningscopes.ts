@@ -28,7 +28,7 @@ export type StopScope = () => Promise<void>;
 export class RunningScopes {
   readonly #options: RunningScopesOptions;
   readonly #readiness: Readiness;
-  readonly #scopes = new Set<Scope>();
+  readonly #scopes = new Map<Scope, Kind>();
   readonly #states = new Map<string, ScopeState>();
 
   constructor(options: RunningScopesOptions, readiness: Readiness) {
@@ -46,10 +46,10 @@ export class RunningScopes {
     return this.#options.metrics.progress.objects();
   }
 
-  /** Options of a scope's lease. */
-  leaseOf(kind: Kind, namespace?: string): NamedLeaseOptions {
-    const { kv, cluster, replica, leaseTimes } = this.#options;
-    return { kv, key: leaseKey(cluster, kind, namespace), holder: replica, times: leaseTimes };
+  /** Options of a lease with this key. */
+  leaseOf(key: string): NamedLeaseOptions {
+    const { kv, replica, leaseTimes } = this.#options;
+    return { kv, key, holder: replica, times: leaseTimes };
   }
 
   /** Starts a kind: one scope per namespace if the bridge watches only some, otherwise one. */
@@ -61,17 +61,15 @@ export class RunningScopes {
   }
 
   /** Starts one scope. */
-  start(
-    kind: Kind,
-    namespace: string | undefined,
-    { lease = ownLease(this.leaseOf(kind, namespace)), rightsCommand }: StartOptions = {},
-  ): StopScope {
+  start(kind: Kind, namespace: string | undefined, { lease, rightsCommand }: StartOptions = {}): StopScope {
     const name = scopeText(kind, namespace);
+    const key = leaseKey(this.#options.cluster, kind, namespace);
     const scope = startScope({
       ...this.#options,
       kind,
       namespace,
-      lease,
+      lease: lease ?? ownLease(this.leaseOf(key)),
+      yields: lease === undefined,
       rightsCommand,
       onState: (state) => this.#states.set(name, state),
       onProblem: (error) => {
@@ -79,7 +77,7 @@ export class RunningScopes {
         if (rightsCommand === undefined) this.#readiness.setWatchError(name, error);
       },
     });
-    this.#scopes.add(scope);
+    this.#scopes.set(scope, kind);
     return async () => {
       this.#scopes.delete(scope);
       await scope.stop();
@@ -87,8 +85,8 @@ export class RunningScopes {
     };
   }
 
-  /** Restarts all scopes from what is on the bus. */
-  restart(why: string): void {
-    for (const scope of this.#scopes) scope.restart(why);
+  /** Restarts the scopes of all kinds, or of some, from what is on the bus. */
+  restart(why: string, isAffected: (kind: Kind) => boolean = () => true): void {
+    for (const [scope, kind] of this.#scopes) if (isAffected(kind)) scope.restart(why);
   }
 }

@@ -3,8 +3,11 @@ import type { KV } from "@nats-io/kv";
 import type { Logger } from "pino";
 import { publishedForm } from "../events/kubernetes.ts";
 import type { KubeClient } from "../kube/client.ts";
+import { isForbidden } from "../kube/errors.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import type { Bus } from "../nats/connect.ts";
+import type { Neighbors } from "../projects/neighbors.ts";
+import type { SharedKind } from "../projects/sharedkind.ts";
 import { WatchRefusedError } from "./deniedkinds.ts";
 import type { Lease } from "./leases.ts";
 import type { bridgeMetrics } from "./metrics.ts";
@@ -27,8 +30,8 @@ export interface ScopeTools {
   readonly replica: string;
   readonly log: Logger;
   readonly metrics: ReturnType<typeof bridgeMetrics>;
-  /** Annotations to publish for kinds of which only the metadata is published. */
-  readonly annotations?: ReadonlySet<string> | undefined;
+  /** What to publish of each kind. */
+  readonly neighbors: Pick<Neighbors, "refresh" | "shared">;
   readonly watchSeconds?: number | undefined;
 }
 
@@ -41,6 +44,8 @@ export interface ScopeOptions extends ScopeTools {
   readonly rightsCommand?: string | undefined;
   /** Held while the scope is watched. */
   readonly lease: Lease;
+  /** Gives the lease back when the bridge may not watch the kind and another project's bridge may. */
+  readonly yields: boolean;
   readonly onState: (state: ScopeState) => void;
   /** Called with the error that keeps the scope from being watched, unless a person has to grant a role; undefined when it is watched. */
   readonly onProblem: (error: Error | undefined) => void;
@@ -48,7 +53,7 @@ export interface ScopeOptions extends ScopeTools {
 
 /** A running scope: it leads or stands by. */
 export interface Scope {
-  /** Gives the lease back if held, and starts again from what is on the bus then. */
+  /** If it leads, starts again from what is on the bus then. */
   restart(why: string): void;
   /** Gives the lease back if held. Messages on the bus stay. */
   stop(): Promise<void>;
@@ -90,17 +95,12 @@ export function startScope(options: ScopeOptions): Scope {
     },
     onStandby: () => onProblem(undefined),
     async lead(held, assertHeld) {
-      restart = new AbortController();
-      const restarted = restart.signal;
+      const lead = { ...options, onProblem, held, assertHeld, log: log.child({ kind: name }) };
       try {
-        await watchWhileHeld({
-          ...options,
-          onProblem,
-          held,
-          restarted,
-          assertHeld,
-          log: log.child({ kind: name }),
-        });
+        do {
+          restart = new AbortController();
+          await watchWhileHeld({ ...lead, restarted: restart.signal });
+        } while (restart.signal.aborted && !held.aborted);
       } finally {
         onState("standby");
         const reason = held.reason instanceof Error ? held.reason.message : "broken";
@@ -119,17 +119,31 @@ export function startScope(options: ScopeOptions): Scope {
   };
 }
 
+/** Options of a scope that is led, without its neighbors: with what it publishes for them. */
+interface LedOptions extends Omit<LeadOptions, "neighbors"> {
+  readonly shared: SharedKind;
+}
+
 interface LeadOptions extends ScopeOptions {
   readonly held: AbortSignal;
   readonly restarted: AbortSignal;
   readonly assertHeld: () => void;
 }
 
-async function watchWhileHeld(options: LeadOptions): Promise<void> {
-  const { bus, cluster, kind, namespace, kv, held, metrics, log } = options;
+async function watchWhileHeld({ neighbors, ...given }: LeadOptions): Promise<void> {
+  const { bus, cluster, namespace, kv, held, metrics, log } = given;
+  await neighbors.refresh();
+  const shared = neighbors.shared(given.kind);
+  const { kind } = shared;
+  const options = { ...given, kind, shared };
+  if (shared.partial)
+    log.warn(
+      { version: kind.version, projects: shared.projects },
+      "projects use the kind in different versions: publishing its metadata, functions read the rest from the API server",
+    );
   const key = positionKey(cluster, kind, namespace);
   const [saved, stream] = await Promise.all([kv.get(key), objectsCreatedAt(bus)]);
-  const form = publishedForm(kind, options.annotations);
+  const form = `${publishedForm(kind, shared.annotations)}${shared.partial ? " in part" : ""}`;
   const former = savedForm(saved);
   const broken = new AbortController();
   const publisher = await openPublisher({
@@ -142,7 +156,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
   log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.count }, "leading");
   const ended = new AbortController();
   const progress = metrics.progress.lead(kindText(kind), publisher, ended.signal);
-  const watch = new LeaderWatch(options, publisher, progress);
+  const watch = new LeaderWatch(options, publisher, progress, (error) => broken.abort(error));
   const saving = keepSaved({
     kv,
     key,
@@ -168,15 +182,16 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
 }
 
 /** Options of a scope's publisher that do not depend on what is saved. */
-function publisherOptions(options: LeadOptions): PublisherOptions {
-  const { bus, cluster, kind, namespace, annotations, held, assertHeld, metrics, log } = options;
+function publisherOptions(options: LedOptions): PublisherOptions {
+  const { bus, cluster, kind, namespace, shared, held, assertHeld, metrics, log } = options;
   const labels = { kind: kindText(kind) };
   return {
     bus,
     cluster,
     kind,
     namespace,
-    annotations,
+    annotations: shared.annotations,
+    inPart: shared.partial,
     signal: held,
     assertHeld,
     onPublished: (change) => metrics.events.inc({ ...labels, change }),
@@ -194,15 +209,17 @@ function publisherOptions(options: LeadOptions): PublisherOptions {
 
 /** The watch of a scope that this replica leads. */
 class LeaderWatch {
-  readonly #options: LeadOptions;
+  readonly #options: LedOptions;
   readonly #publisher: Publisher;
   readonly #progress: Lead;
+  readonly #giveUp: (error: Error) => void;
   #state: WatcherState["name"] = "listing";
 
-  constructor(options: LeadOptions, publisher: Publisher, progress: Lead) {
+  constructor(options: LedOptions, publisher: Publisher, progress: Lead, giveUp: (error: Error) => void) {
     this.#options = options;
     this.#publisher = publisher;
     this.#progress = progress;
+    this.#giveUp = giveUp;
   }
 
   /** How far the watch has come. */
@@ -238,7 +255,10 @@ class LeaderWatch {
     // Without the permission there is nothing to catch up with.
     if (error === undefined || error instanceof WatchRefusedError) this.#progress.catchesUp();
     else this.#progress.fallsBehind();
-    this.#options.onProblem(error);
+    const { onProblem, yields, shared } = this.#options;
+    onProblem(error);
+    if (yields && shared.projects.length > 0 && isForbidden(error?.cause ?? error))
+      this.#giveUp(error as Error);
   }
 
   #onState({ name }: WatcherState): void {

@@ -9,8 +9,9 @@ import { bridgeNeeds } from "../worker/function.ts";
 export async function bridge(
   settings: AccountSettings & Settings<"namespaces" | "watchSeconds">,
 ): Promise<void> {
-  const needs = bridgeNeeds(await (await openProject()).all(), settings.cluster);
+  const project = await openProject();
+  const needs = bridgeNeeds(await project.all(), settings.cluster);
   return runProcess("bridge", settings, (context) =>
-    startBridge({ ...context, ...settings, ...needs, busOptions: busOptionsOf(settings) }),
+    startBridge({ ...context, ...settings, ...needs, busOptions: busOptionsOf(settings, project) }),
   );
 }

@@ -8,6 +8,7 @@ import { BusUnreachableError } from "../nats/connect.ts";
 import { BusPermissionError } from "../nats/permissionerror.ts";
 import { AddressError } from "../process/listen.ts";
 import { TopologyError } from "../topology/ensure.ts";
+import { ForeignFunctionError } from "../topology/owner.ts";
 
 export const expectedErrors = [
   ApiError,
@@ -17,6 +18,7 @@ export const expectedErrors = [
   CrdDowngradeError,
   CrdRejectedError,
   CredentialsError,
+  ForeignFunctionError,
   KubeconfigError,
   AddressError,
   TopologyError,

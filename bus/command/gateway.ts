@@ -15,8 +15,9 @@ export async function gateway(
   of?: readonly ReconcileFunction[],
 ): Promise<void> {
   await readSecrets(settings.webhookSecrets);
-  const functions = of ?? (await (await openProject()).all());
+  const project = of === undefined ? await openProject() : undefined;
+  const functions = of ?? (await project?.all()) ?? [];
   await runBusProcess("gateway", settings, (context) =>
-    startGateway({ ...context, ...settings, functions, busOptions: busOptionsOf(settings) }),
+    startGateway({ ...context, ...settings, functions, busOptions: busOptionsOf(settings, project) }),
   );
 }

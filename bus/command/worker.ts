@@ -5,8 +5,9 @@ import { startWorker } from "../worker/worker.ts";
 
 /** Runs functions until a stop signal. */
 export async function worker(names: readonly string[], settings: AccountSettings): Promise<void> {
-  const functions = await (await openProject()).load(names);
+  const project = await openProject();
+  const functions = await project.load(names);
   return runProcess("worker", settings, (context) =>
-    startWorker({ ...context, ...settings, busOptions: busOptionsOf(settings), functions }),
+    startWorker({ ...context, ...settings, busOptions: busOptionsOf(settings, project), functions }),
   );
 }

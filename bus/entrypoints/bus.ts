@@ -18,6 +18,7 @@ export {
   busRoles,
   consumersOf,
   isLocal,
+  mergePermissions,
   type Permissions,
   type Role,
   workerRole,

@@ -20,6 +20,7 @@ import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
 import { receiver } from "./receiver.ts";
 import { Responder } from "./responder.ts";
 import { openSecrets } from "./secrets.ts";
+import { shareSelections } from "./sharedselections.ts";
 import { WebhookStore } from "./webhookstore.ts";
 
 /** Options of {@link startGateway}. */
@@ -32,7 +33,7 @@ export interface GatewayOptions {
   readonly webhookPath: string;
   /** Folder with a file of secrets per hook, `<provider>.<hook>`. */
   readonly webhookSecrets: string;
-  /** The functions of the installation: the gateway publishes the events and fields that they select, and nothing else. */
+  /** The functions of the project: the gateway publishes the events and fields that they and those of other projects select. */
   readonly functions: readonly { readonly webhooks: readonly WebhookTrigger[] }[];
   readonly log: Logger;
   readonly registry: Registry;
@@ -62,7 +63,7 @@ export interface GatewayTimes {
   readonly answer: number;
   /** During a stop: how long kept connections stay open for a request that is already on its way. */
   readonly linger: number;
-  /** Interval at which secrets are read again. Must be shorter than the time that a user needs to enter a new one at the sender. */
+  /** Interval at which secrets, and what other projects select, are read again. Must be shorter than the time that a user needs to enter a new one at the sender. */
   readonly reread: number;
 }
 
@@ -96,16 +97,18 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { bus, log, registry, budget = defaultBudget } = options;
   const times = { ...defaultTimes, ...options.times };
-  const selections = selectionsOf(
+  const own = selectionsOf(
     options.functions.flatMap(({ webhooks }) => webhooks),
     builtInProviders,
   );
   await ensureWebhooks(bus, options.busOptions);
   const ending = new AbortController();
   const { signal } = ending;
+  const { project } = options.busOptions;
+  const selections = await shareSelections(own, { bus, project, log, rereadMillis: times.reread });
   const clock = await startProcessClock({ bus, stream: streams.webhooks, signal, log, registry });
   const secrets = await openSecrets(options.webhookSecrets, {
-    providers: selections.providers,
+    providers: own.providers,
     log,
     rereadMillis: times.reread,
   });
@@ -148,6 +151,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async stop() {
       responder.stop();
       secrets.stop();
+      selections.stop();
       ending.abort();
       await closed(server, times);
     },

@@ -60,10 +60,14 @@ export interface ProcessContext extends BusProcessContext {
   clientAs(caller: Caller): Promise<KubeClient>;
 }
 
-/** Options of the bus from the settings. */
-export const busOptionsOf = (settings: BusProcessSettings): BusOptions => ({
+/** Options of the bus from the settings, for functions of a project. */
+export const busOptionsOf = (
+  settings: BusProcessSettings,
+  project?: { readonly name: string },
+): BusOptions => ({
   replicas: settings.streamReplicas,
   ackWaitMillis: settings.ackWaitSeconds * 1000,
+  ...(project && { project: project.name }),
 });
 
 /** Of the time for a stop, exporting the last spans may take `flushMillis`, and the steps after it need `leaveMillis`. Milliseconds. */

@@ -15,6 +15,8 @@ export interface Component {
 
 /** The content of `denrei.config.ts`. */
 export interface ProjectConfig {
+  /** Distinguishes the project from others on the same bus. Default: the name in `package.json`. */
+  readonly name?: string;
   /** The project's own functions: their modules, or, if all of them may be loaded by every process, the functions themselves. */
   readonly functions?: FunctionModules | readonly ReconcileFunction[];
   /** Functions of other packages. Without a component there are no workers, watches, permissions, or CRDs of it. */

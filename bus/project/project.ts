@@ -9,12 +9,15 @@ import { enabledComponents } from "./components.ts";
 import type { Component, FunctionModules, ProjectConfig } from "./config.ts";
 import { ProjectError } from "./errors.ts";
 import { checkedGroups, type Groups, groupsWithin } from "./groups.ts";
+import { defaultName } from "./name.ts";
 
 /** Names of the file, in the order of preference. An image without TypeScript sources has the last one. */
 const fileNames = ["denrei.config.ts", "denrei.config.js"];
 
 /** A project. */
 export interface Project {
+  /** Distinguishes the project from others on the same bus. */
+  readonly name: string;
   readonly folder: string;
   /** Path of the configuration. */
   readonly file: string;
@@ -62,7 +65,7 @@ function findConfig(from: string): string {
 
 function projectOf(
   file: string,
-  { functions: own = {}, components = [], groups: listed = {}, image }: ProjectConfig,
+  { name, functions: own = {}, components = [], groups: listed = {}, image }: ProjectConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Project {
   const modulesWith = (some: readonly Component[]): Modules =>
@@ -83,6 +86,7 @@ function projectOf(
     return Promise.all([...new Set(selected)].map((name) => loadOne({ file, modules, known }, name)));
   };
   return {
+    name: name ?? defaultName(dirname(file)),
     folder: dirname(file),
     file,
     functionNames,

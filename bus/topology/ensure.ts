@@ -109,7 +109,7 @@ export async function streamChange(
   { jsm, user, plan, onUnlimited, metadataOfNew }: Ensuring,
   declared: Stream,
 ): Promise<StreamChange | undefined> {
-  const wanted = { ...declared, metadata: { ...metadataOf(plan) } };
+  const wanted = { ...declared, metadata: { ...declared.metadata, ...metadataOf(plan) } };
   const { num_replicas: _replicas, storage: _storage, max_bytes, ...always } = wanted;
   const stream = wanted.name;
   const thing = `stream ${stream}`;

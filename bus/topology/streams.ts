@@ -2,6 +2,7 @@
 import { DiscardPolicy, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { activity, activityStream, streams, timersStream, workStream } from "../subjects.ts";
 import type { Stream } from "./ensure.ts";
+import { ownerMetadata } from "./owner.ts";
 
 const seconds = (n: number): number => n * 1_000_000_000;
 const hours = (n: number): number => seconds(n * 3600);
@@ -30,6 +31,8 @@ export interface BusOptions {
    * this is the delay for the objects of a killed worker, not a limit on a reconcile.
    */
   readonly ackWaitMillis: number;
+  /** Name of the project whose functions these are. Default: unknown, so it is not compared with that of others. */
+  readonly project?: string;
 }
 
 /**
@@ -63,6 +66,12 @@ const base = ({ replicas }: BusOptions) => ({
   max_msg_size: -1,
   max_age: 0,
   no_ack: false,
+});
+
+/** The settings of a function's streams. */
+const baseOfFunction = (options: BusOptions) => ({
+  ...base(options),
+  ...(options.project !== undefined && { metadata: ownerMetadata(options.project) }),
 });
 
 /** The streams that every installation has. */
@@ -146,7 +155,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
  * publish for the key is rejected, so no message id may ever be set here (a duplicate would be answered as accepted).
  */
 export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
-  ...base(options),
+  ...baseOfFunction(options),
   name: workStream(fn),
   subjects: [`work.${fn}.>`],
   description: `Tickets of the function ${fn}: one per object that needs a reconcile`,
@@ -160,7 +169,7 @@ export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
 
 /** The stream of a function's timers and marks. Due messages stay in it. */
 export const timersStreamConfig = (fn: string, options: BusOptions): Stream => ({
-  ...base(options),
+  ...baseOfFunction(options),
   name: timersStream(fn),
   subjects: [`timers.*.${fn}.>`, `marks.*.${fn}.>`, `sweeps.*.${fn}.>`],
   description: `Delayed requests and dirty marks of the function ${fn}: message schedules that outlive every worker`,
@@ -176,7 +185,7 @@ export const timersStreamConfig = (fn: string, options: BusOptions): Stream => (
 
 /** The stream of a function's activity: one record of about 700 bytes per reconcile. */
 export const activityStreamConfig = (fn: string, options: BusOptions): Stream => ({
-  ...base(options),
+  ...baseOfFunction(options),
   name: activityStream(fn),
   subjects: [activity.everywhere(fn)],
   description: `What workers of the function ${fn} did: one record per reconcile`,

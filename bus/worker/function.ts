@@ -304,6 +304,7 @@ export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: st
     kinds: [...new Set(functions.flatMap(kindsOf))],
     lists: functions.flatMap(listOf),
     annotations: new Set(functions.flatMap(({ annotations }) => annotations)),
+    webhooks: functions.flatMap(({ webhooks }) => webhooks),
     subscriptions: subscriptionsOf(functions, cluster),
   };
 };

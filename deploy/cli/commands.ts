@@ -58,6 +58,13 @@ const ownRights = [
   "Run functions with the rights of the kubeconfig's user, not with their generated roles",
 ] as const;
 
+const includes = [
+  "--include <file...>",
+  "Add the users of other projects on the bus, from files that denrei users --json has printed there",
+  (path: string, before: readonly string[]) => [...before, path],
+  [] as readonly string[],
+] as const;
+
 /** Adds the commands to a program. */
 export function addCommands(program: Command): void {
   program.commandsGroup("Develop:");
@@ -240,6 +247,7 @@ kubectl label namespace <namespace> denrei.dev/secrets=true`,
       ),
   )
     .option("--namespace <name>", "Namespace of the bus and its users", namespaceName, "denrei")
+    .option(...includes)
     .option("--json", "Print a JSON list")
     .addHelpText(
       "after",
@@ -259,6 +267,8 @@ connection.`,
       "--one-account",
       "Put all users in one account: faster, but does not isolate a compromised function",
     )
+    .option(...includes)
+    .option("--json", "Print the roles as JSON, for --include in another project")
     .action(async (options) => (await import("./manifests.ts")).users(options));
 }
 

@@ -1,10 +1,11 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 
 import { readFile } from "node:fs/promises";
+import type { Role } from "denrei/bus";
 import { optInLabel } from "denrei/kinds";
 import { AbsentError, openProject, UsageError } from "denrei/runtime";
 import { didYouMean } from "denrei/values";
-import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
+import { authorizationText, certificateUsers, inOneAccount } from "../authorization.ts";
 import { certificateManifests, certificateSecretName } from "../generate/certificates.ts";
 import { clusterWebhook, crdManifests, needWebhook } from "../generate/crds.ts";
 import { type Layout, type LayoutOptions, needGateway, projectLayout } from "../generate/layout.ts";
@@ -19,6 +20,7 @@ import {
 } from "../generate/rbac.ts";
 import { allFunctions } from "./named.ts";
 import { type PrintOptions, print } from "./print.ts";
+import { mergeRoles, ownRoles, readRoles } from "./projectroles.ts";
 
 /** The layout of the project in the working directory. */
 const layout = async (options: LayoutOptions): Promise<Layout> => projectLayout(await openProject(), options);
@@ -110,20 +112,47 @@ export async function optIn(
   );
 }
 
-/** Prints Secrets with new certificates for the bus and its users. */
+/** Prints Secrets with new certificates for the bus and its users, those of other projects included. */
 export async function certificates({
   namespace,
+  include,
   ...options
-}: PrintOptions & LayoutOptions & { readonly namespace: string }): Promise<void> {
-  print(certificateManifests(await layout(options), namespace), options);
+}: PrintOptions &
+  LayoutOptions & { readonly namespace: string; readonly include: readonly string[] }): Promise<void> {
+  const processes = await layout(options);
+  const roles = await rolesWith(processes, "default", include);
+  print(certificateManifests(processes, namespace, { roles }), options);
 }
 
-/** Prints the users of the NATS servers, as a file that their configuration includes. */
-export const users = async ({
+/** Options of {@link users}. */
+export interface UsersOptions extends LayoutOptions {
+  readonly cluster: string;
+  readonly oneAccount?: boolean;
+  readonly json?: boolean;
+  /** Files that another project has printed with `json`. */
+  readonly include: readonly string[];
+}
+
+/** Prints the users of the NATS servers, as a file that their configuration includes, or that another project includes (`json`). */
+export async function users({
   cluster,
-  oneAccount,
+  oneAccount = false,
+  json = false,
+  include,
   ...options
-}: LayoutOptions & { readonly cluster: string; readonly oneAccount?: boolean }): Promise<void> => {
-  const roles = clusterRoles(await layout(options), cluster);
+}: UsersOptions): Promise<void> {
+  const processes = await layout(options);
+  if (json) {
+    if (include.length > 0)
+      throw new UsageError("--json prints the roles of this project alone: omit --include");
+    process.stdout.write(`${JSON.stringify(await ownRoles(processes, cluster), null, 2)}\n`);
+    return;
+  }
+  const roles = await rolesWith(processes, cluster, include);
   process.stdout.write(authorizationText(certificateUsers(oneAccount ? inOneAccount(roles) : roles)));
-};
+}
+
+/** The roles of this project and of those that the files are from. */
+async function rolesWith(processes: Layout, cluster: string, include: readonly string[]): Promise<Role[]> {
+  return mergeRoles(await Promise.all([ownRoles(processes, cluster), ...include.map(readRoles)]));
+}

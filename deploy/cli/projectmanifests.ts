@@ -46,7 +46,7 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
     ca: withCertificates ? authority.cert : undefined,
   });
   if (out === undefined) {
-    const secrets = withCertificates ? certificateManifests(layout, namespace, authority) : [];
+    const secrets = withCertificates ? certificateManifests(layout, namespace, { authority }) : [];
     print(await projectObjects(tree, secrets), options);
   } else {
     await writeTree(out, tree);

@@ -2,7 +2,7 @@
  * Certificates of a bus in a cluster, as Secrets: one for the servers and one for each user. Names and keys are those that
  * cert-manager uses, so it can take over these Secrets.
  */
-import { userOf } from "denrei/bus";
+import { type Role, userOf } from "denrei/bus";
 import { clusterRoles } from "../authorization.ts";
 import { type CertificateAuthority, createCertificateAuthority, type KeyPair } from "../local/pki.ts";
 import { needWebhook } from "./crds.ts";
@@ -43,6 +43,14 @@ export const peerNames: readonly string[] = [0, 1, 2].map((at) => `${natsName}-$
 /** A new authority. It signs all certificates of an installation, and its key is not stored. */
 export const createBusAuthority = (): CertificateAuthority => createCertificateAuthority("denrei");
 
+/** Options of {@link certificateManifests}. */
+export interface CertificateOptions {
+  /** Default: a new one. */
+  readonly authority?: CertificateAuthority;
+  /** The roles on the bus, those of other projects included. Default: those of the layout. */
+  readonly roles?: readonly Pick<Role, "name">[];
+}
+
 /**
  * Secrets with certificates that are valid for a year. The key of their authority is not stored, so adding a certificate
  * means creating all of them again.
@@ -50,10 +58,10 @@ export const createBusAuthority = (): CertificateAuthority => createCertificateA
 export function certificateManifests(
   layout: Layout,
   namespace: string,
-  authority = createBusAuthority(),
+  { authority = createBusAuthority(), roles }: CertificateOptions = {},
 ): Manifest[] {
   // Users are the same in every cluster.
-  const users = clusterRoles(layout, "default").map(({ name }) => userOf(name));
+  const users = (roles ?? clusterRoles(layout, "default")).map(({ name }) => userOf(name));
   return [
     secret(natsName, namespace, authority, authority.server(serverNames(namespace))),
     secret(peerName, namespace, authority, authority.peer({ user: peerName }, peerNames)),

@@ -21,6 +21,7 @@ import {
   admissionSettings,
   bridgeNeeds,
   busOptionsOf,
+  openProject,
   type ProcessContext,
   type ReconcileFunction,
   type Running,
@@ -63,7 +64,10 @@ const allRequested = new Promise<void>((resolve) => process.once(requestAllSigna
 const [role, ...names] = process.argv.slice(2);
 const functions = await load(names);
 const settings = readSettings([...accountSettings, "namespaces", "watchSeconds"], {}, process.env);
-const busOptions = busOptionsOf(settings);
+const project = await openProject();
+// A bridge of some functions must not say what the whole project needs of a bus that others share.
+const isWhole = role === "worker" || functions.length === project.functionNames.length;
+const busOptions = busOptionsOf(settings, isWhole ? project : undefined);
 const needs = bridgeNeeds(functions, settings.cluster);
 const { kinds, subscriptions } = needs;
 /** Aborts when the process stops. */

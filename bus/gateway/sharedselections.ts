@@ -1,0 +1,65 @@
+/** What functions of other projects on the same bus select: their bridges write it into the projects' records. */
+import { errors } from "@nats-io/transport-node";
+import type { Logger } from "pino";
+import type { z } from "zod";
+import type { Bus } from "../nats/connect.ts";
+import { reread } from "../process/reread.ts";
+import { readRecords } from "../projects/neighbors.ts";
+import type { ProjectRecord } from "../projects/record.ts";
+import type { Selections } from "../webhooks/selection.ts";
+import { selectionIn } from "../webhooks/sharedselection.ts";
+
+/** Options of {@link shareSelections}. */
+export interface SharedSelectionsOptions {
+  readonly bus: Pick<Bus, "inbox">;
+  /** Undefined: this gateway knows no other projects. */
+  readonly project: string | undefined;
+  readonly log: Logger;
+  readonly rereadMillis: number;
+}
+
+/** Selections that follow the records until they are stopped. */
+export interface SharedSelections extends Selections {
+  stop(): void;
+}
+
+/** Adds to the selections of this project those of the others, of events from providers that this project has. */
+export async function shareSelections(
+  own: Selections,
+  { bus, project, log, rereadMillis }: SharedSelectionsOptions,
+): Promise<SharedSelections> {
+  if (project === undefined) return { ...own, stop: () => undefined };
+  const others = await reread({
+    read: async () => selectionsIn((await recordsOn(bus)).filter((record) => record.project !== project)),
+    everyMillis: rereadMillis,
+    isSame: (a, b) => a.text === b.text,
+    onChange: ({ projects }) => log.info({ projects }, "webhooks for other projects changed"),
+    onError: (error) => log.warn({ err: error }, "failed to read what other projects select, retrying"),
+  });
+  return {
+    ...own,
+    of: (provider, event) => [
+      ...own.of(provider, event),
+      ...(others.current().schemas.get(keyOf(provider, event)) ?? []),
+    ],
+    stop: others.stop,
+  };
+}
+
+/** Without a bridge, the stream of the records does not exist yet. */
+const recordsOn = (bus: Pick<Bus, "inbox">): Promise<readonly ProjectRecord[]> =>
+  readRecords(bus).catch((error: unknown) => {
+    if (error instanceof errors.NoRespondersError) return [];
+    throw error;
+  });
+
+function selectionsIn(records: readonly ProjectRecord[]) {
+  const schemas = new Map<string, z.ZodType[]>();
+  for (const { provider, event, select } of records.flatMap(({ webhooks }) => webhooks)) {
+    const key = keyOf(provider, event);
+    schemas.set(key, [...(schemas.get(key) ?? []), selectionIn(select)]);
+  }
+  return { schemas, projects: records.map(({ project }) => project), text: JSON.stringify(records) };
+}
+
+const keyOf = (provider: string, event: string): string => `${provider}/${event}`;
