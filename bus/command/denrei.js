@@ -15,7 +15,7 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
   if (!existsSync(node)) {
     console.error(
-      `denrei needs Node 24 or later, found ${process.version}. Install Node 24, or run \`npm ci\` on a platform that it is packaged for.`,
+      `denrei needs Node 24 or later, found ${process.version}: install a newer one from https://nodejs.org, or select one with your version manager. In a checkout of Denrei, \`npm ci\` installs one for most platforms.`,
     );
     process.exit(1);
   }

@@ -1,6 +1,6 @@
 /** The commands to develop and operate. Each loads its code when it runs. */
 
-import { Argument, type Command } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { dashboardSettings, readSettings, withSettings } from "denrei/runtime";
 import {
   namespaceName,
@@ -12,9 +12,12 @@ import {
   workerCount,
 } from "./arguments.ts";
 import { simulated } from "./dev/simulated.ts";
+import { providers } from "./new/providers.ts";
 import { addOperatorCommands } from "./operate.ts";
 
 const chartSettings = ["kubeconfig", "context"] as const;
+
+const scopes = ["Namespaced", "Cluster"];
 
 const demoNames = ["song", "github", "paas", "pipecd", "dashboard"];
 
@@ -245,17 +248,30 @@ function addChartCommands(program: Command): void {
 function addNewCommand(program: Command): void {
   program
     .command("new")
-    .description("Create code in a checkout of the repository")
+    .description("Create code in the project")
     .command("function")
-    .description("Create and register a kind, its reconciler, and a test")
+    .description("Create and register a function, its first case, its test, and its kind if it is new")
     .argument("<name>", "Name of the function: lower-case letters, digits, and dashes")
-    .requiredOption("--for <Kind>", "Kind that the function reconciles, in PascalCase")
+    .option("--for <Kind>", "Kind to reconcile: one of Kubernetes or of the project, or a new one")
+    .option("--external <kind>", "Kind of another project to reconcile: group/version/Kind")
     .option(
       "--group <group>",
-      "API group of the kind (default: the group of the system, or <system>.denrei.dev)",
+      "API group of a new kind (default: the group of the system, or <system>.<domain of the project>)",
+    )
+    .option("--plural <name>", "Plural of a new or external kind (default: from its name)")
+    .addOption(
+      new Option("--scope <scope>", "Scope of a new or external kind (default: Namespaced)")
+        .choices(scopes)
+        .argParser(oneOf(scopes)),
     )
     .option("--system <folder>", "Folder in functions/ (default: the name)")
-    .option("--owns <Kind...>", "Kinds of the children: ConfigMap, Deployment, or kinds of the system")
+    .option("--owns <Kind...>", "Kinds of its children")
+    .option("--watches <Kind...>", "Further kinds whose changes request a reconcile")
+    .addOption(
+      new Option("--webhook <provider>", "Reconcile on webhooks of a provider")
+        .choices(providers)
+        .argParser(oneOf(providers)),
+    )
     .option("--dry-run", "Only print the names of the files")
     .action(async (name: string, options) =>
       (await import("./new/function.ts")).newFunction({ ...options, name }),

@@ -20,6 +20,7 @@ export const packages: readonly Package[] = [
     without: [],
     bundled: ["@octokit/request", "cloudevents"],
   },
+  { folder: "bus/create", files: ["create.js"], without: [], bundled: [] },
   {
     folder: "functions",
     // `denrei chart print` prints the source of the built-in chart.

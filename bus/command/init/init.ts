@@ -1,5 +1,4 @@
 /** `denrei init`: creates a project. */
-import { existsSync } from "node:fs";
 import { glob, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,8 +19,7 @@ export async function init(folder: string): Promise<void> {
     throw new UsageError(
       `"${name}" is not the name of a package: expected lower-case letters, digits, dashes, dots, and underscores`,
     );
-  if (existsSync(target) && (await readdir(target)).length > 0)
-    throw new UsageError(`the folder ${target} is not empty: choose the name of a new one`);
+  await expectEmpty(target);
   const values: Readonly<Record<string, string>> = { name, version: manifest.version };
   for await (const path of glob("**/*.template", { cwd: template })) {
     const text = await readFile(join(template, path), "utf8");
@@ -33,10 +31,29 @@ export async function init(folder: string): Promise<void> {
       text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? ""),
     );
   }
-  say(`Created ${target}. Next:
+  const enter = target === process.cwd() ? [] : [`  cd ${folder}`];
+  say(
+    [
+      `Created ${target}. Next:`,
+      "",
+      ...enter,
+      "  npm install",
+      "  npm run dev     # run the example on a local control plane",
+      "  npm test        # run its cases",
+    ].join("\n"),
+  );
+}
 
-  cd ${folder}
-  npm install
-  npm run dev     # run the example on a local control plane
-  npm test        # run its cases`);
+/** A new repository may have been made in the folder before. */
+async function expectEmpty(target: string): Promise<void> {
+  try {
+    const entries = await readdir(target);
+    if (entries.every((entry) => entry === ".git")) return;
+    throw new UsageError(`the folder ${target} is not empty: choose the name of a new one`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return;
+    if (code === "ENOTDIR") throw new UsageError(`${target} is a file: choose the name of a new folder`);
+    throw error;
+  }
 }

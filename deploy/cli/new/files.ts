@@ -1,87 +1,102 @@
 /** The files of a new function. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join, posix } from "node:path";
+import { join } from "node:path";
+import { apiVersionOf } from "denrei/kinds";
 import { UsageError } from "denrei/runtime";
-import type { OwnedKind, Scaffold } from "./scaffold.ts";
+import { expectText, givenText, isBuiltIn } from "./objects.ts";
+import { reconcilerValues } from "./reconciler.ts";
+import { registered } from "./register.ts";
+import type { Scaffold, Target } from "./scaffold.ts";
+import type { Subject } from "./subject.ts";
+import { testValues } from "./testfile.ts";
 
 /** A file to write. */
 export interface PlannedFile {
-  /** From the root of the repository. */
+  /** From the root of the project. */
   readonly path: string;
   readonly text: string;
   /** The present text; undefined for a new file. */
   readonly before: string | undefined;
 }
 
-const configPath = "denrei.config.ts";
-
 /** Plans all files. Throws a {@link UsageError} if a new file already exists. */
-export async function plannedFiles(scaffold: Scaffold, root: string): Promise<PlannedFile[]> {
-  const { name, kind, system } = scaffold;
-  const folder = `functions/${system}`;
-  const kindPath = `${folder}/kinds/${kind.toLowerCase()}.ts`;
-  const functionPath = `${folder}/${name}.ts`;
-  const cases = `test/fixtures/cases/${name}/first`;
-  const created: PlannedFile[] = await Promise.all(
-    (
-      [
-        [kindPath, "kind.ts", valuesOf(scaffold, kindPath)],
-        [functionPath, "reconciler.ts", valuesOf(scaffold, functionPath)],
-        [`${cases}/given.yaml`, "given.yaml", valuesOf(scaffold, cases)],
-        [`${cases}/expect.yaml`, "expect.yaml", valuesOf(scaffold, cases)],
-        [`test/e2e/${name}.test.ts`, "test.ts", valuesOf(scaffold, "test/e2e")],
-      ] as const
-    ).map(async ([path, template, values]) => ({
-      path,
-      text: await filledIn(template, values),
-      before: undefined,
-    })),
-  );
-  const exported = `export { ${kind} } from "./kinds/${kind.toLowerCase()}.ts";\n`;
-  const changed = [
-    await appended(root, `${folder}/kinds.ts`, exported, `/** Kinds of ${system}. */\n`),
-    await registered(root, name, system),
+export async function plannedFiles(scaffold: Scaffold, target: Target): Promise<PlannedFile[]> {
+  const { root, layout } = target;
+  const { name, subject, system } = scaffold;
+  const functionPath = `functions/${system}/${name}.ts`;
+  const cases = `${layout.casesOf(name)}/first`;
+  const testPath = layout.testOf(name);
+  const crdPath = crdPathOf(scaffold, target);
+  const created = [
+    ...(await kindFiles(scaffold)),
+    newFile(functionPath, await filledIn("reconciler.ts", reconcilerValues(scaffold, functionPath))),
+    newFile(`${cases}/given.yaml`, await givenText(scaffold, root)),
+    newFile(`${cases}/expect.yaml`, expectText(scaffold)),
+    newFile(testPath, await filledIn("test.ts", testValues(scaffold, layout, crdPath))),
   ];
-  const planned = [...created, ...changed];
+  const planned = [
+    ...created,
+    // Functions for one kind share its CRD.
+    ...(crdPath === undefined || existsSync(join(root, crdPath)) ? [] : [await crdFile(crdPath, subject)]),
+    ...(subject.origin === "known" ? [] : [await exported(root, scaffold)]),
+    await registered(target, scaffold),
+  ];
   const duplicate = planned.find(({ path }, at) => planned.findIndex((other) => other.path === path) !== at);
-  const existing = created.find(({ path }) => existsSync(join(root, path)));
-  const conflict = duplicate ?? existing;
+  const conflict = duplicate ?? created.find(({ path }) => existsSync(join(root, path)));
   if (conflict !== undefined)
     throw new UsageError(`the file ${conflict.path} already exists. Choose another name, or move the file.`);
   return planned;
 }
 
-function valuesOf(scaffold: Scaffold, path: string): Readonly<Record<string, string>> {
-  const { kind, owns, system } = scaffold;
-  const from = posix.dirname(path);
-  const to = (module: string) => {
-    if (module === "denrei") return module;
-    const relative = posix.relative(from, module);
-    return relative.startsWith(".") ? relative : `./${relative}`;
-  };
-  const imported: readonly OwnedKind[] = [
-    { name: kind, module: `functions/${system}/kinds.ts` },
-    { name: "defineFunction", module: "denrei" },
-    ...owns,
-  ];
-  const imports = [...Map.groupBy(imported, ({ module }) => to(module))]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([module, names]) => `import { ${names.map(({ name }) => name).join(", ")} } from "${module}";`);
-  const listOf = ({ name }: OwnedKind) => `${name.charAt(0).toLowerCase()}${name.slice(1)}s`;
-  const children = owns.map((one) => `    const ${listOf(one)} = await ctx.read.children(${one.name});`);
-  const counts = owns.map((one) => `\${${listOf(one)}.length} ${one.name}s`);
+const newFile = (path: string, text: string): PlannedFile => ({ path, text, before: undefined });
+
+/** The declaration of the kind, unless it exists. */
+async function kindFiles({ subject, system }: Scaffold): Promise<PlannedFile[]> {
+  if (subject.origin === "known") return [];
+  const template = subject.origin === "new" ? "kind.ts" : "external.ts";
+  return [newFile(kindPath(subject, system), await filledIn(template, kindValues(subject)))];
+}
+
+const kindPath = ({ name }: Subject, system: string): string =>
+  `functions/${system}/kinds/${name.toLowerCase()}.ts`;
+
+function kindValues({ name, kind, scope, origin }: Subject): Readonly<Record<string, string>> {
+  const { group, version, plural } = kind;
+  const isUsual = plural === `${name.toLowerCase()}s`;
   return {
-    Kind: kind,
-    name: scaffold.name,
-    group: scaffold.group,
-    version: scaffold.version,
-    system,
-    imports: imports.join("\n"),
-    owns: owns.length === 0 ? "" : `  owns: [${owns.map(({ name }) => name).join(", ")}],`,
-    children: children.join("\n"),
-    message: owns.length === 0 ? "message" : `\`\${message} (with ${counts.join(", ")})\``,
+    Kind: name,
+    group,
+    version,
+    apiVersion: apiVersionOf(kind),
+    plural: origin === "external" ? plural : isUsual ? "" : `  plural: "${plural}",`,
+    scope: scope === "Cluster" ? '  scope: "Cluster",' : "",
   };
+}
+
+/** Where tests find the CRD of a kind that the API server does not serve by itself. */
+function crdPathOf({ subject }: Scaffold, { layout }: Target): string | undefined {
+  const { kind } = subject;
+  const needsCrd = kind.definition === undefined && subject.origin !== "new" && !isBuiltIn(kind.group);
+  return needsCrd ? layout.crdOf(kind) : undefined;
+}
+
+async function crdFile(path: string, { name, kind, scope }: Subject): Promise<PlannedFile> {
+  const { group, version, plural } = kind;
+  // The API server wants a reference to a review for CRDs in groups of Kubernetes.
+  const approval = /\.(k8s|kubernetes)\.io$/.test(group)
+    ? "  annotations:\n    api-approved.kubernetes.io: unapproved, for tests"
+    : "";
+  return newFile(path, await filledIn("crd.yaml", { Kind: name, group, version, plural, scope, approval }));
+}
+
+/** Adds the kind to those that its system exports. */
+async function exported(root: string, { subject, system }: Scaffold): Promise<PlannedFile> {
+  const path = `functions/${system}/kinds.ts`;
+  const file = join(root, path);
+  const before = existsSync(file) ? await readFile(file, "utf8") : undefined;
+  const line = `export { ${subject.name} } from "./kinds/${subject.name.toLowerCase()}.ts";\n`;
+  return { path, text: (before ?? `/** Kinds of ${system}. */\n`) + line, before };
 }
 
 async function filledIn(template: string, values: Readonly<Record<string, string>>): Promise<string> {
@@ -89,28 +104,4 @@ async function filledIn(template: string, values: Readonly<Record<string, string
   // Drops lines that consist of an empty placeholder.
   const lines = text.split("\n").filter((line) => values[/^\{\{(\w+)\}\}$/.exec(line)?.[1] ?? ""] !== "");
   return lines.join("\n").replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
-}
-
-async function appended(root: string, path: string, line: string, head: string): Promise<PlannedFile> {
-  const file = join(root, path);
-  const before = existsSync(file) ? await readFile(file, "utf8") : undefined;
-  return { path, text: (before ?? head) + line, before };
-}
-
-/** Adds a function to the configuration, first in the list of the project's own functions. */
-async function registered(root: string, name: string, system: string): Promise<PlannedFile> {
-  const before = await readFile(join(root, configPath), "utf8");
-  const key = /^[a-z]\w*$/.test(name) ? name : `"${name}"`;
-  const entry = `    ${key}: () => import("./functions/${system}/${name}.ts"),`;
-  const [list] = /\bfunctions: \{\n/.exec(before) ?? [];
-  const [config] = /\bdefineConfig\(\{\n?/.exec(before) ?? [];
-  if (list === undefined && config === undefined)
-    throw new UsageError(
-      `${configPath} has neither "functions: {" nor "defineConfig({": the function cannot be added to it`,
-    );
-  const text =
-    list === undefined
-      ? before.replace(config ?? "", `defineConfig({\n  functions: {\n${entry}\n  },\n`)
-      : before.replace(list, `${list}${entry}\n`);
-  return { path: configPath, text, before };
 }

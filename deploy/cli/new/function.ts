@@ -1,16 +1,15 @@
-/** `denrei new function`: creates a kind, its reconciler, a case, and its test in this repository. */
+/** `denrei new function`: creates a function, its first case, its test, and, if it is new, its kind in a project. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { AbsentError, say } from "denrei/runtime";
-import { allFunctions } from "../named.ts";
-import { plannedFiles } from "./files.ts";
-import { type NewFunction, scaffoldOf } from "./scaffold.ts";
+import { AbsentError, openProject, say } from "denrei/runtime";
+import { type PlannedFile, plannedFiles } from "./files.ts";
+import { projectKinds } from "./knownkinds.ts";
+import { layoutOf } from "./layout.ts";
+import { type NewFunction, scaffoldOf, type Target } from "./scaffold.ts";
 import { writeAll } from "./write.ts";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
 const run = promisify(execFile);
 
 /** Writes the files, or only prints their names (`dryRun`). Writes nothing if the input is not valid. */
@@ -18,7 +17,35 @@ export async function newFunction({
   dryRun,
   ...options
 }: NewFunction & { readonly dryRun?: boolean }): Promise<void> {
-  const scaffold = await scaffoldOf(options, await allFunctions(), root);
+  const target = await openTarget();
+  const scaffold = scaffoldOf(options, target);
+  const files = await plannedFiles(scaffold, target);
+  if (dryRun) {
+    for (const { path, before } of files) say(`would ${before === undefined ? "write" : "change"} ${path}`);
+    return;
+  }
+  const { root, layout } = target;
+  const isOurs = layout.origin === "repository";
+  if (isOurs) await writeAndGenerate(root, files);
+  else await writeAll(root, files);
+  for (const { path, before } of files) say(`${before === undefined ? "wrote" : "changed"} ${path}`);
+  const test = `Run its test: npx vitest run ${layout.testOf(scaffold.name)}`;
+  const next = isOurs
+    ? ["updated the generated files", "", test, "Next steps: docs/functions.md"]
+    : ["", test, `Run it, and reload it when you save a file: npx denrei dev ${scaffold.name}`];
+  say(next.join("\n"));
+}
+
+async function openTarget(): Promise<Target> {
+  const project = await openProject();
+  const { folder: root, file } = project;
+  const layout = layoutOf(root);
+  const kinds = await projectKinds(root, layout);
+  return { root, layout, config: basename(file), functions: await project.all(), kinds };
+}
+
+/** Writes files in the repository, formats them, and updates what is generated from them. Undoes everything after an error. */
+async function writeAndGenerate(root: string, files: readonly PlannedFile[]): Promise<void> {
   const formatter = join(root, "node_modules/.bin/biome");
   // The container image has neither tests nor the formatter.
   for (const path of ["test/ket", "node_modules/.bin/biome"])
@@ -26,29 +53,18 @@ export async function newFunction({
       throw new AbsentError(
         `${root} is not a checkout with development tools: ${path} is missing. Clone the repository and run \`npm ci\`.`,
       );
-  const files = await plannedFiles(scaffold, root);
-  if (dryRun) {
-    for (const { path, before } of files) say(`would ${before === undefined ? "write" : "change"} ${path}`);
-    return;
-  }
+  const generate = () => run(process.execPath, ["deploy/generate/main.ts"], { cwd: root });
   const written = await writeAll(root, files);
-  const paths = files.map(({ path }) => path);
+  const sources = files.map(({ path }) => path).filter((path) => path.endsWith(".ts"));
   try {
     // Long names may make lines too long.
-    await run(formatter, ["check", "--write", ...paths.filter((path) => path.endsWith(".ts"))], {
-      cwd: root,
-    });
-    await run(process.execPath, ["deploy/generate/main.ts"], { cwd: root });
+    await run(formatter, ["check", "--write", ...sources], { cwd: root });
+    await generate();
   } catch (error) {
     await written.undo();
     // Removes what was generated from the new files.
-    await run(process.execPath, ["deploy/generate/main.ts"], { cwd: root }).catch(() => undefined);
+    await generate().catch(() => undefined);
     const { stderr, message } = error as Error & { readonly stderr?: string };
     throw new Error(`failed to format the new files or to generate from them: ${stderr?.trim() || message}`);
   }
-  for (const { path, before } of files) say(`${before === undefined ? "wrote" : "changed"} ${path}`);
-  say("updated the generated files");
-  say("");
-  say(`Run its test: npx vitest run test/e2e/${scaffold.name}.test.ts`);
-  say("Next steps: docs/functions.md");
 }
