@@ -1,12 +1,19 @@
 /** The steps of a page that a reader follows: commands to run, files to write and to change, and output to see. */
 
-/** A step, in the order of the page. */
-export type Step =
-  | { readonly kind: "command"; readonly text: string }
-  /** Lines that the command before it prints, or that appear in the first terminal, where `npm run dev` runs. */
-  | { readonly kind: "output" | "first terminal"; readonly lines: readonly string[] }
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** A file to write, or a part of it to replace. */
+export type Edit =
   | { readonly kind: "file"; readonly path: string; readonly text: string }
   | { readonly kind: "change"; readonly path: string; readonly before: string; readonly after: string };
+
+/** A step, in the order of the page. */
+export type Step =
+  | Edit
+  | { readonly kind: "command"; readonly text: string }
+  /** Lines that the command before it prints, or that appear in the first terminal, where `npm run dev` runs. */
+  | { readonly kind: "output" | "first terminal"; readonly lines: readonly string[] };
 
 /** A block, and the path of the file before it: "`path` becomes:" or "In `path`, change:". */
 const block =
@@ -44,4 +51,17 @@ export function isLine(expected: string, line: string): boolean {
     .replaceAll(/\d+/g, String.raw`\d+`)
     .replaceAll(/ +/g, " +");
   return new RegExp(`${pattern}\\s*$`).test(line);
+}
+
+/** Edits a file as the page says. Throws if the file does not contain exactly once what changes. */
+export function edit(folder: string, step: Edit): void {
+  const file = join(folder, step.path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, step.kind === "file" ? step.text : changed(readFileSync(file, "utf8"), step));
+}
+
+function changed(text: string, { path, before, after }: Extract<Edit, { kind: "change" }>): string {
+  const parts = text.split(before);
+  if (parts.length === 2) return parts.join(after);
+  throw new Error(`expected ${path} to contain once, found ${parts.length - 1} times:\n${before}`);
 }

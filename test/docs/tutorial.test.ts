@@ -1,12 +1,18 @@
 /** Follows docs/tutorial.md outside this repository, in a project that installs the packages of a release. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Environment, type Running, root, run, start, testFolder } from "../cli/program.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { install, packedPackages, programIn, type Tarballs } from "../packages/tarballs.ts";
-import { isLine, type Step, stepsOf } from "./steps.ts";
+import {
+  install,
+  installedPackages,
+  packedPackages,
+  programIn,
+  type Tarballs,
+} from "../packages/tarballs.ts";
+import { type Edit, edit, isLine, stepsOf } from "./steps.ts";
 
 const { kubectl } = await programs("kubectl", ...platformPrograms);
 
@@ -109,19 +115,8 @@ class Reader {
     }
   }
 
-  write(path: string, text: string): void {
-    const file = join(this.cwd, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  }
-
-  change({ path, before, after }: Extract<Step, { kind: "change" }>): void {
-    const text = readFileSync(join(this.cwd, path), "utf8");
-    expect(text.split(before).length, `${path} has once:\n${before}`).toBe(2);
-    this.write(
-      path,
-      text.replace(before, () => after),
-    );
+  edit(step: Edit): void {
+    edit(this.cwd, step);
   }
 
   files(): string[] {
@@ -139,8 +134,7 @@ test(
     const steps = stepsOf(page);
     for (const [at, step] of steps.entries()) {
       const next = steps[at + 1];
-      if (step.kind === "file") reader.write(step.path, step.text);
-      else if (step.kind === "change") reader.change(step);
+      if (step.kind === "file" || step.kind === "change") reader.edit(step);
       else if (step.kind === "first terminal") await reader.sees(step.lines);
       else if (step.kind === "command")
         await reader.command(step.text, next?.kind === "output" ? next.lines : undefined);
@@ -158,3 +152,28 @@ function isListed(path: string): boolean {
     ([, listed = ""]) => path === listed || path.startsWith(`${listed}/`),
   );
 }
+
+test("the project has one zod, and type-checks with a function of all features, with and without our tsconfig.json", async () => {
+  const cwd = join(folder, project);
+  const zods = installedPackages(cwd).filter((path) => /(^|\/)zod\/package\.json$/.test(path));
+  expect(zods).toEqual(["zod/package.json"]);
+  copyFileSync(join(root, "test/fixtures/shop.ts"), join(cwd, "functions/shop.ts"));
+  const reference = readFileSync(join(root, "docs/functions.md"), "utf8");
+  const [, extended = ""] = /```json\n(.*?)```/s.exec(reference) ?? [];
+  const options = {
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: true,
+    noEmit: true,
+    allowImportingTsExtensions: true,
+    lib: ["es2024"],
+  };
+  for (const option of Object.keys(options)) expect(reference).toContain(`\`${option}\``);
+  const alone = { compilerOptions: { module: "nodenext", ...options }, include: ["functions", "test"] };
+  for (const config of [extended, JSON.stringify(alone)]) {
+    writeFileSync(join(cwd, "tsconfig.json"), config);
+    const compiler = join(cwd, "node_modules/typescript/bin/tsc");
+    const checked = await run([compiler, "--noEmit", "-p", "."], { command: [process.execPath], cwd });
+    expect(checked).toMatchObject({ stdout: "", stderr: "", code: 0 });
+  }
+});
