@@ -81,6 +81,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     "do everything",
     "Stop its workers first",
   ],
+  ["uninstall", "--yes", "--keep-objects", "--crds", "--timeout <seconds>", "(default: 300)"],
   ["new function", "<name>", "--for <Kind>", "--group <group>", "--system <folder>", "--owns", "--dry-run"],
 ];
 
@@ -114,7 +115,7 @@ describe("--help", () => {
           "help",
           "new",
         ],
-        ...["history", "init", "opt-in", "prune", "rbac", "requests", "status", "up", "users"],
+        ...["history", "init", "opt-in", "prune", "rbac", "requests", "status", "uninstall", "up", "users"],
         ...["webhooks", "worker", "working"],
       ].sort(),
     );

@@ -7,7 +7,7 @@ import { crdOf } from "../../bus/kube/crd.ts";
 import { ConfigMap } from "../../bus/kube/kind.ts";
 import { ClusterRole } from "../../bus/kube/rbac.ts";
 import signposts, { Signpost } from "../fixtures/functions/signposts.ts";
-import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
+import { startOwnTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { has, openTestObjects, type TestObjects } from "../harness/testobjects.ts";
 import { root, run, testFolder } from "./program.ts";
 
@@ -18,7 +18,8 @@ const deed = { namespace: "default", name: "deed" };
 let environment: TestEnvironment;
 let objects: TestObjects;
 beforeAll(async () => {
-  environment = await startTestEnvironment({ crds: [crdOf(Signpost)] });
+  // Its own control plane: the test deletes the CRD.
+  environment = await startOwnTestEnvironment({ crds: [crdOf(Signpost)] });
   objects = await openTestObjects(environment, [signposts], []);
   await environment.bridge("bridge-1", { args: [path] });
 });

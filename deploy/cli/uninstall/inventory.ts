@@ -1,9 +1,9 @@
-/** What a project has in a cluster: objects of its kinds, and its finalizers on objects of other kinds. */
+/** The inventory of a project in a cluster: objects of its kinds, and its finalizers on objects of other kinds. */
 import type { Kind, KubeObject } from "denrei/kinds";
 import { type FoundObject, type KubeClient, objectsOf, servedKinds } from "denrei/kubernetes";
 import { definedKinds, type ReconcileFunction } from "denrei/runtime";
 
-/** What belongs to a project, wherever it is installed. */
+/** The kinds and finalizers of a project, the same in every cluster. */
 export interface Claim {
   /** Names of its functions. */
   readonly functions: readonly string[];
@@ -15,7 +15,7 @@ export interface Claim {
   readonly finalizers: ReadonlyMap<string, string>;
 }
 
-/** What a cluster has of it. */
+/** Objects of a project in one cluster. */
 export interface Inventory {
   /** All objects of the project's kinds. */
   readonly own: readonly FoundObject[];
@@ -27,7 +27,7 @@ export interface Inventory {
 
 const isSame = (one: Kind, other: Kind): boolean => one.group === other.group && one.plural === other.plural;
 
-/** What belongs to a project with these functions. */
+/** The kinds and finalizers of a project with these functions. */
 export function claimOf(functions: readonly ReconcileFunction[]): Claim {
   const kinds = definedKinds(functions);
   const finalizing = functions.filter(({ finalizer }) => finalizer !== undefined);
