@@ -1,7 +1,7 @@
 /** The figures of docs/footprint.md are those of the manifests. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { amountOf } from "../../bus/kube/matchesdesired.ts";
 import { functions } from "../../functions/index.ts";
 import { isWorkload, type Manifest, root } from "./manifests.ts";
@@ -32,19 +32,18 @@ function requestsOf(objects: readonly Manifest[], isCounted: (name: string) => b
 const shown = ({ pods, cpu, memory }: Sum): string =>
   [pods, Number(cpu.toFixed(2)), `${Number((memory / gibibyte).toFixed(2))} GiB`].join(" | ");
 
+beforeAll(async () => {
+  await baseObjects();
+  // Without kubectl, kustomize may have to be built first.
+}, 900_000);
+
 test.for([
-  ["`standard` (the base)", baseObjects],
-  ["`production`", () => overlay("production")],
-] as const)(
-  "the requests of %s, with all functions and with one",
-  async ([profile, rendered]) => {
-    const objects = await rendered();
-    const one = new Set(["nats", "denrei-bridge", "denrei-hikawa"]);
-    const all = shown(requestsOf(objects, () => true));
-    expect(page).toContain(
-      `| ${profile} | ${all} | ${shown(requestsOf(objects, (name) => one.has(name)))} |`,
-    );
-    expect(page).toContain(`for all ${functions.length} functions`);
-  },
-  900_000,
-);
+  { profile: "`standard` (the base)", rendered: baseObjects },
+  { profile: "`production`", rendered: () => overlay("production") },
+])("the requests of $profile, with all functions and with one", async ({ profile, rendered }) => {
+  const objects = await rendered();
+  const one = new Set(["nats", "denrei-bridge", "denrei-hikawa"]);
+  const all = shown(requestsOf(objects, () => true));
+  expect(page).toContain(`| ${profile} | ${all} | ${shown(requestsOf(objects, (name) => one.has(name)))} |`);
+  expect(page).toContain(`for all ${functions.length} functions`);
+});
