@@ -16,7 +16,13 @@ export {
   isNotFound,
   type StatusBody,
 } from "../kube/errors.ts";
-export { objectsWithFinalizer, removeFinalizer } from "../kube/finalizers.ts";
+export {
+  type FoundObject,
+  objectsOf,
+  objectsWithFinalizer,
+  removeFinalizer,
+  servedKinds,
+} from "../kube/finalizers.ts";
 export { CrdDowngradeError, installCrds } from "../kube/install.ts";
 export type { KindVersion } from "../kube/kindversions.ts";
 export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "../kube/kubeconfig.ts";

@@ -1,18 +1,18 @@
-/** Finds and removes finalizers of objects of any kind. */
+/** Lists objects of any kind, and removes their finalizers. */
 import { type KubeClient, metadataOnly, type ObjectName } from "./client.ts";
 import { isConflict, isForbidden, isNotFound } from "./errors.ts";
 import { externalKind, type Kind, kindText } from "./kind.ts";
 import type { KubeObject, Stored } from "./object.ts";
 
-/** An object with a finalizer. */
-export interface FinalizedObject {
+/** An object, of which only the metadata is known. */
+export interface FoundObject {
   readonly kind: Kind;
   readonly object: Stored<KubeObject>;
 }
 
-/** Objects with a finalizer, and kinds that the user may not list. */
-export interface FinalizedObjects {
-  readonly found: readonly FinalizedObject[];
+/** Objects, and the kinds that the user may not list. */
+export interface FoundObjects {
+  readonly found: readonly FoundObject[];
   readonly unseen: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 const pageSize = 500;
 
 /** Every kind whose objects can be listed and patched, in its preferred version. */
-async function patchableKinds(client: KubeClient): Promise<Kind[]> {
+export async function servedKinds(client: KubeClient): Promise<Kind[]> {
   const found = new Map<string, Kind>();
   for (const path of ["/api", "/apis"]) {
     const { items } = await client.request<Discovery>({ method: "GET", path, accept: aggregated });
@@ -54,18 +54,21 @@ async function patchableKinds(client: KubeClient): Promise<Kind[]> {
   return [...found.values()];
 }
 
-/** Finds the objects with the finalizer, of all kinds and in all namespaces. Reads only metadata. */
-export async function objectsWithFinalizer(client: KubeClient, finalizer: string): Promise<FinalizedObjects> {
-  const found: FinalizedObject[] = [];
+/** Lists the objects of these kinds that are wanted, in all namespaces and page by page. Reads only metadata. */
+export async function objectsOf(
+  client: KubeClient,
+  kinds: readonly Kind[],
+  isWanted: (object: Stored<KubeObject>) => boolean = () => true,
+): Promise<FoundObjects> {
+  const found: FoundObject[] = [];
   const unseen: string[] = [];
-  for (const kind of await patchableKinds(client))
+  for (const kind of kinds)
     try {
       let next: string | undefined;
       do {
         const query = { limit: pageSize, continue: next };
         const page = await client.list(kind, undefined, query, undefined, metadataOnly.list);
-        const having = page.items.filter(({ metadata }) => metadata.finalizers?.includes(finalizer));
-        found.push(...having.map((object) => ({ kind, object })));
+        found.push(...page.items.filter(isWanted).map((object) => ({ kind, object })));
         next = page.metadata.continue || undefined;
       } while (next !== undefined);
     } catch (error) {
@@ -76,10 +79,17 @@ export async function objectsWithFinalizer(client: KubeClient, finalizer: string
   return { found, unseen };
 }
 
+/** Finds the objects with the finalizer, of all kinds and in all namespaces. */
+export async function objectsWithFinalizer(client: KubeClient, finalizer: string): Promise<FoundObjects> {
+  return objectsOf(client, await servedKinds(client), ({ metadata }) =>
+    Boolean(metadata.finalizers?.includes(finalizer)),
+  );
+}
+
 /** Removes the finalizer from an object and keeps all others. Does nothing if the object no longer exists. */
 export async function removeFinalizer(
   client: KubeClient,
-  { kind, object }: FinalizedObject,
+  { kind, object }: FoundObject,
   finalizer: string,
   fieldManager: string,
 ): Promise<void> {

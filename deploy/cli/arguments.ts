@@ -62,6 +62,9 @@ export const oneOf =
 /** A port to listen on. */
 export const portNumber = wholeNumber(65_535);
 
+/** A number of seconds, at most a day. */
+export const seconds = wholeNumber(86_400);
+
 /** A number of lines. */
 export const listLimit = wholeNumber(100_000);
 

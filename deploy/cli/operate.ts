@@ -2,10 +2,11 @@
 import type { Command } from "commander";
 import type { RequestState } from "denrei/bus";
 import { busSettings, readSettings, withSettings } from "denrei/runtime";
-import { listLimit, pointInTime, repositoryName, someOf } from "./arguments.ts";
+import { listLimit, pointInTime, repositoryName, seconds, someOf } from "./arguments.ts";
 
 const connectionSettings = [...busSettings, "cluster"] as const;
-const pruneSettings = ["kubeconfig", "context", ...connectionSettings] as const;
+const clusterSettings = ["kubeconfig", "context"] as const;
+const pruneSettings = [...clusterSettings, ...connectionSettings] as const;
 
 const requestStates: readonly RequestState[] = ["pending", "in-flight", "retrying", "delayed"];
 
@@ -25,6 +26,7 @@ export function addOperatorCommands(program: Command): void {
   addDeadLetterCommands(program);
   addWebhookCommands(program);
   addPruneCommand(program);
+  addUninstallCommand(program);
 }
 
 function addQueueCommands(program: Command): void {
@@ -219,5 +221,38 @@ its workers first.`,
       const settings = readSettings(pruneSettings, flags, process.env);
       if (fn === undefined) await (await import("./prune.ts")).prune(settings, flags);
       else await (await import("./prunefunction.ts")).pruneFunction(fn, settings, flags);
+    });
+}
+
+function addUninstallCommand(program: Command): void {
+  withSettings(
+    program
+      .command("uninstall")
+      .description(
+        "Delete the objects of this project's kinds, or only its finalizers; without --yes, print them",
+      )
+      .option("--yes", "Do it")
+      .option(
+        "--keep-objects",
+        "Only remove the finalizers of this project's functions, after its workers have stopped",
+      )
+      .option("--crds", "Then delete the CRDs of this project's kinds")
+      .option("--timeout <seconds>", "How long to wait for deletions", seconds, 300),
+    clusterSettings,
+  )
+    .addHelpText(
+      "after",
+      `
+Run it while the workers run: their functions clean up what is outside
+Kubernetes, and then remove their finalizers. It names the objects that remain
+after the timeout, and why. Afterwards, delete the workloads; the output lists
+the commands for the rest.
+
+If the workers no longer run, deletions wait for them forever. Then use
+--keep-objects, and clean up by hand what the functions created elsewhere.`,
+    )
+    .action(async (flags) => {
+      const settings = readSettings(clusterSettings, flags, process.env);
+      await (await import("./uninstall/uninstall.ts")).uninstall(settings, flags);
     });
 }

@@ -81,6 +81,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     "do everything",
     "Stop its workers first",
   ],
+  ["uninstall", "--yes", "--keep-objects", "--crds", "--timeout <seconds>", "(default: 300)"],
   ["new function", "<name>", "--for <Kind>", "--group <group>", "--system <folder>", "--owns", "--dry-run"],
 ];
 
@@ -115,8 +116,20 @@ describe("--help", () => {
           "help",
           "new",
         ],
-        ...["history", "init", "manifests", "opt-in", "prune", "rbac", "requests", "status", "up", "users"],
-        ...["webhooks", "worker", "working"],
+        ...[
+          "history",
+          "init",
+          "manifests",
+          "opt-in",
+          "prune",
+          "rbac",
+          "requests",
+          "status",
+          "uninstall",
+          "up",
+          "users",
+        ],
+        ...["run", "webhooks", "worker", "working"],
       ].sort(),
     );
   });
