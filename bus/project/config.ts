@@ -25,8 +25,10 @@ export interface ProjectConfig {
  * Defines a project, as the default export of `denrei.config.ts`.
  *
  * @example
+ * ```ts
  * export default defineConfig({
  *   functions: { greeting: () => import("./functions/greeting/greeting.ts") },
  * });
+ * ```
  */
 export const defineConfig = (config: ProjectConfig): ProjectConfig => config;

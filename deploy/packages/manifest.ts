@@ -4,10 +4,13 @@
 export interface PackageManifest {
   readonly name: string;
   readonly version: string;
-  readonly exports: Readonly<Record<string, string>>;
+  /** Absent in packages that have only programs. */
+  readonly exports?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  /** Of the repository: the folders of its packages. */
+  readonly workspaces?: readonly string[];
   readonly [field: string]: unknown;
 }
 

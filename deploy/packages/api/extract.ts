@@ -19,10 +19,7 @@ export interface Extracted {
 }
 
 /** Reads the API of the entry points. `folder` contains the declarations of their packages. */
-export async function extractApis(
-  folder: string,
-  entryPoints: readonly EntryPoint[],
-): Promise<Extracted> {
+export async function extractApis(folder: string, entryPoints: readonly EntryPoint[]): Promise<Extracted> {
   await mkdir(join(folder, reports), { recursive: true });
   const configs = entryPoints.map((entryPoint) => ({ entryPoint, config: configOf(folder, entryPoint) }));
   const [first] = configs;
@@ -43,7 +40,10 @@ export async function extractApis(
     apis.push(await apiOf(config, entryPoint));
   }
   const exporting = apis.filter(({ items }) => items.some(isExported));
-  return { apis: exporting, problems: [...new Set([...problems, ...exporting.flatMap(undocumented), ...unexported(exporting)])] };
+  return {
+    apis: exporting,
+    problems: [...new Set([...problems, ...exporting.flatMap(undocumented), ...unexported(exporting)])],
+  };
 }
 
 const reports = "reports";
