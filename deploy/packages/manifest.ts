@@ -34,9 +34,11 @@ export function publishedManifest(
   return {
     ...manifest,
     version,
-    exports: Object.fromEntries(
-      Object.entries(manifest.exports).map(([name, path]) => [name, compiled(name, path)]),
-    ),
+    ...(manifest.exports && {
+      exports: Object.fromEntries(
+        Object.entries(manifest.exports).map(([name, path]) => [name, compiled(name, path)]),
+      ),
+    }),
     dependencies: Object.fromEntries(dependencies),
     publishConfig: { access: "public", provenance: true },
   };

@@ -10,7 +10,8 @@ import {
   ExtractorMessageCategory,
 } from "@microsoft/api-extractor";
 import type { EntryPoint } from "../workspaces.ts";
-import { type Api, type Item, identityOf, isExported } from "./model.ts";
+import { commentText } from "./comment.ts";
+import { type Api, exportedIdentities, type Item, identityOf, isExported, isValue } from "./model.ts";
 
 /** The public API, and what is wrong with it, a sentence each. */
 export interface Extracted {
@@ -106,14 +107,6 @@ async function apiOf(config: ExtractorConfig, entryPoint: EntryPoint): Promise<A
   };
 }
 
-/** The text of a doc comment. */
-export const commentText = (comment: string): string =>
-  comment
-    .replace(/^\/\*\*\s?|\s*\*\/\s*$/g, "")
-    .replaceAll(/^ *\* ?/gm, "")
-    .replaceAll(/^@packageDocumentation\s*/gm, "")
-    .trim();
-
 const sourceOf = (identity: string): string => identity.replace(/\.d\.ts#.*/, ".ts");
 
 const undocumented = ({ entryPoint, about, items }: Api): readonly string[] => [
@@ -130,15 +123,12 @@ const undocumented = ({ entryPoint, about, items }: Api): readonly string[] => [
     ),
 ];
 
-/** Declarations that users meet in types but cannot import. */
+/** Types that users meet but cannot name. A value behind `typeof` is named by the types made from it. */
 function unexported(apis: readonly Api[]): readonly string[] {
-  const identities = apis.flatMap(({ entryPoint, items }) =>
-    items.filter(isExported).map((item) => identityOf(entryPoint, item)),
-  );
-  const exported = new Set(identities);
+  const exported = exportedIdentities(apis);
   return apis.flatMap(({ entryPoint, items }) =>
     items
-      .filter((item) => !isExported(item) && !exported.has(identityOf(entryPoint, item)))
+      .filter((item) => !isValue(item) && !exported.has(identityOf(entryPoint, item)))
       .map((item) => {
         const source = sourceOf(identityOf(entryPoint, item));
         return `${source}: ${item.name} is part of a public type, but no entry point exports it. Export it, for example from ${entryPoint.specifier}, or change the type.`;

@@ -35,7 +35,10 @@ export interface Api {
 }
 
 /** A name without the number that API Extractor adds to equal names of one entry point. */
-export const plainName = ({ name = "" }: Item): string => name.replace(/_\d+$/, "");
+export const withoutNumber = (name: string): string => name.replace(/_\d+$/, "");
+
+/** The name of a declaration in its source. */
+export const plainName = ({ name = "" }: Item): string => withoutNumber(name);
 
 /** Identifies a declaration across entry points. */
 export const identityOf = ({ workspace }: EntryPoint, item: Item): string =>
@@ -46,3 +49,29 @@ export const reference = (canonicalReference: string): string => canonicalRefere
 
 /** Whether the entry point exports the declaration. It may also only refer to it: `denrei!~Json:type`. */
 export const isExported = ({ canonicalReference }: Item): boolean => !canonicalReference.includes("!~");
+
+/** Whether a declaration is only a value: a constant or a function. */
+export const isValue = ({ kind }: Item): boolean => kind === "Variable" || kind === "Function";
+
+/** The declarations that any entry point exports. */
+export const exportedIdentities = (apis: readonly Api[]): ReadonlySet<string> =>
+  new Set(
+    apis.flatMap(({ entryPoint, items }) =>
+      items.filter(isExported).map((item) => identityOf(entryPoint, item)),
+    ),
+  );
+
+/** Constants and functions that the types of an entry point refer to, and that no entry point exports. */
+export const unexportedValues = (
+  { entryPoint, items }: Api,
+  exported: ReadonlySet<string>,
+): readonly Item[] =>
+  items.filter((item) => isValue(item) && !isExported(item) && !exported.has(identityOf(entryPoint, item)));
+
+/** The text of a declaration, as in a module of declarations. */
+export function textOf(item: Item): string {
+  const text = (item.excerptTokens ?? []).map((token) => token.text).join("");
+  // Of a constant, API Extractor gives only the name and the type.
+  const isConstant = isValue(item) && !/^(export|declare) /.test(text);
+  return isConstant ? `export declare const ${text};` : text;
+}
