@@ -25,7 +25,7 @@ export async function compileDeclarations(all: readonly Workspace[]): Promise<De
       await mkdir(join(folder, path), { recursive: true });
       await mkdir(dirname(link), { recursive: true });
       await symlink(join(folder, path), link);
-      const published = publishedManifest(manifest, { version: manifest.version, bundled: [] });
+      const published = publishedManifest(manifest, { folder: path, version: manifest.version, bundled: [] });
       await writeFile(join(folder, path, "package.json"), JSON.stringify(published));
     }
   } catch (error) {
