@@ -51,7 +51,11 @@ async function publishAll(): Promise<void> {
     const { name } = await manifestOf(folder);
     const tarball = join(root, "dist/tarballs", `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
     const isNew = await publish(name, version, tarball, { dryRun: values["dry-run"] });
-    console.log(isNew ? `published ${name}@${version}` : `${name}@${version} is already published`);
+    console.log(
+      isNew
+        ? `${values["dry-run"] ? "would publish" : "published"} ${name}@${version}`
+        : `${name}@${version} is already published`,
+    );
   }
 }
 
