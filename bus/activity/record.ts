@@ -57,7 +57,7 @@ export const activitySchema = z.object({
   /** W3C trace context of the reconcile. */
   traceparent: z.string().optional(),
 });
-/** A reconcile that has ended, as it is stored. */
+/** The stored record of a reconcile that has ended. */
 export type Activity = z.infer<typeof activitySchema>;
 
 /** A reconcile that has ended. */

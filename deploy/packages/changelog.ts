@@ -2,7 +2,7 @@
 
 const unreleased = "## [Unreleased]";
 
-/** Gives the unreleased changes a version and a date (`2026-01-31`). Throws when there are none. */
+/** Gives the unreleased changes a version and a date (`2026-01-31`). Throws when the section is empty. */
 export function releaseChanges(changelog: string, version: string, date: string): string {
   if (sectionOf(changelog, "Unreleased") === undefined)
     throw new Error(`CHANGELOG.md has nothing under "${unreleased}": add the changes of ${version}`);
@@ -19,7 +19,7 @@ export function notesOf(changelog: string, version: string): string {
   return notes;
 }
 
-/** The text below the heading of a version; undefined if there is none. */
+/** The text below the heading of a version; undefined without a heading or a text. */
 function sectionOf(changelog: string, version: string): string | undefined {
   const sections = changelog.split(/^(?=## )/m);
   const found = sections.find((section) => section.startsWith(`## [${version}]`));

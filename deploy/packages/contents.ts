@@ -1,4 +1,4 @@
-/** Rules for the files of a packed package: what is missing, what does not belong there, and what refers to a file that is not there. */
+/** Checks the files of a packed package: required files, development files, and references to other files. */
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { PackageManifest } from "./manifest.ts";

@@ -36,6 +36,21 @@ const release = (folder: string, ...args: readonly string[]) =>
     );
   });
 
+/** A package in the lock file. */
+interface Locked {
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The version of a package of the repository, and those of its dependencies in the repository. */
+const ownVersions = ({ version, dependencies, peerDependencies }: Locked): ReadonlySet<string> => {
+  const own = Object.entries({ ...dependencies, ...peerDependencies }).filter(([name]) =>
+    /^@?denrei(\/|$)/.test(name),
+  );
+  return new Set([version, ...own.map(([, found]) => found)]);
+};
+
 test("packages, manifests, and the image have the version of package.json", async () => {
   expect(await versionProblems(root)).toEqual([]);
 });
@@ -59,14 +74,11 @@ test("a new version is written everywhere, and becomes the tag and the section o
       false,
       true,
     ]);
-  const expected = JSON.stringify(lock).replaceAll(
-    /("(?:version|@?denrei[\w/-]*)":)"([^"]+)"/g,
-    (match, field, found) =>
-      found === version && !match.includes("node_modules") ? `${field}"9.8.7-rc.1"` : match,
-  );
-  const own = (text: string) =>
-    Object.entries(JSON.parse(text).packages).filter(([path]) => !path.startsWith("node_modules/"));
-  expect(own(await read("package-lock.json"))).toEqual(own(expected));
+  const { packages, ...head } = JSON.parse(await read("package-lock.json"));
+  expect(head.version).toBe("9.8.7-rc.1");
+  for (const [path, entry] of Object.entries<Locked>(packages))
+    if (path.startsWith("node_modules/")) expect([path, entry]).toEqual([path, lock.packages[path]]);
+    else expect([path, ownVersions(entry)]).toEqual([path, new Set(["9.8.7-rc.1"])]);
 
   expect((await release(folder, "check", "v9.8.7-rc.1")).code).toBe(0);
   expect(await release(folder, "check", "v9.8.7")).toMatchObject({

@@ -88,7 +88,7 @@ function configOf(folder: string, { workspace, module, slug }: EntryPoint): Extr
   });
 }
 
-/** Doc comments have to be valid TSDoc. What else API Extractor remarks is decided here from its model. */
+/** Doc comments have to be valid TSDoc. The other rules are below: API Extractor knows only one entry point at a time. */
 function problemOf({ category, text, ...at }: ExtractorMessage, folder: string): string | undefined {
   if (category !== ExtractorMessageCategory.TSDoc && category !== ExtractorMessageCategory.Compiler)
     return undefined;

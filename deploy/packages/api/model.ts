@@ -1,5 +1,5 @@
 /**
- * What API Extractor finds at an entry point, as far as it is used here (`*.api.json`):
+ * The parts in use of the model that API Extractor writes for an entry point (`*.api.json`):
  * https://api-extractor.com/pages/setup/generating_docs/
  */
 import type { EntryPoint } from "../workspaces.ts";
