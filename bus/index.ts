@@ -1,6 +1,8 @@
 /**
- * `denrei`: the library for functions. It exports everything that docs/functions.md imports, and what else an author needs:
- * Kubernetes' own kinds, the errors of its API server, and the types of arguments.
+ * `denrei`: the library for functions. It exports what functions import: kinds, declarations, webhooks, Kubernetes' own kinds,
+ * the errors of the API server, and the types of arguments. How to write functions: docs/functions.md.
+ *
+ * @packageDocumentation
  */
 import "./nodeversion.ts";
 
@@ -23,15 +25,15 @@ export {
   isInvalid,
   isNotFound,
 } from "./kube/errors.ts";
-export type { ListedKinds } from "./kube/listedkinds.ts";
+export type { ListedFor, ListedKinds } from "./kube/listedkinds.ts";
 export { amountOf, matchesDesired } from "./kube/matchesdesired.ts";
 export { hasImage, type Rollout, rolloutOf, rolloutOfAll, selectorText } from "./kube/rollout.ts";
-export type { Find } from "./objects/indexes.ts";
+export type { Find, IndexValues } from "./objects/indexes.ts";
 export { platformNamespace } from "./process/namespace.ts";
 export type { Cause } from "./queue/request.ts";
 export { keyText, type ObjectKey } from "./subjects.ts";
 export { digestOf } from "./values/digest.ts";
-export { Recent } from "./values/recent.ts";
+export { Recent, type RecentOptions } from "./values/recent.ts";
 export { redacted, redactorOf } from "./values/redact.ts";
 export { github } from "./webhooks/github/github.ts";
 export type { GitHubEventName } from "./webhooks/github/names.ts";
@@ -39,9 +41,13 @@ export type { WebhookEventName, WebhookPayload } from "./webhooks/github/payload
 export {
   type AttributeFields,
   defineProvider,
+  type EventSchemas,
+  type Events,
+  type NamesOf,
   type Place,
   type Provider,
   type ProviderOptions,
+  type SchemasOf,
   type Webhook,
   type WebhookProvider,
   type WebhookTrigger,
@@ -50,8 +56,13 @@ export { bitbucket } from "./webhooks/providers/bitbucket.ts";
 export { hmacWebhooks, standardWebhooks } from "./webhooks/providers/generic.ts";
 export { type GiteaEventName, gitea } from "./webhooks/providers/gitea.ts";
 export { gitlab } from "./webhooks/providers/gitlab.ts";
-export { type HmacOptions, type SignatureScheme, signatures } from "./webhooks/signatures.ts";
-export type { ListOptions, NewChild, StatusFields } from "./worker/arguments.ts";
+export {
+  type HmacOptions,
+  type SignatureCheck,
+  type SignatureScheme,
+  signatures,
+} from "./webhooks/signatures.ts";
+export type { Clearable, ListOptions, NewChild, SpecOf, StatusFields } from "./worker/arguments.ts";
 export { BlockedError, TerminalError } from "./worker/errors.ts";
 export {
   type Context,

@@ -132,7 +132,8 @@ export function functionConsumers(
   ];
 }
 
-type Ensured = Pick<Bus, "jsm" | "identity">;
+/** What ensuring streams and consumers needs of the bus. */
+export type Ensured = Pick<Bus, "jsm" | "identity">;
 
 const ensuring = ({ jsm, identity: { user } }: Ensured, onUnlimited?: Ensuring["onUnlimited"]): Ensuring => ({
   ...{ jsm, user, onUnlimited },

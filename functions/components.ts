@@ -1,4 +1,9 @@
-/** The components of Denrei, and the modules of their functions. A worker loads only the functions that it runs. */
+/**
+ * `@denrei/functions/components`: the components of Denrei, and the modules of their functions, for `denrei.config.ts`. A worker
+ * loads only the functions that it runs.
+ *
+ * @packageDocumentation
+ */
 import type { Component } from "denrei/project";
 
 /** Hikawa says words until Kiyoshi: the smallest example. */

@@ -57,6 +57,7 @@ export const activitySchema = z.object({
   /** W3C trace context of the reconcile. */
   traceparent: z.string().optional(),
 });
+/** The stored record of a reconcile that has ended. */
 export type Activity = z.infer<typeof activitySchema>;
 
 /** A reconcile that has ended. */

@@ -22,6 +22,7 @@ export const positionSchema = z.object({
   /** The published form of objects up to here, as `publishedForm` names it. Older programs omit it. */
   form: z.string().optional(),
 });
+/** How far a bridge has published a kind. */
 export type Position = z.infer<typeof positionSchema>;
 
 /** Parses a position record. Returns undefined for a missing or invalid record. */

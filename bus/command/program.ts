@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError } from "commander";
 import { accountSettings, admissionSettings, busProcessSettings, readSettings } from "../config/config.ts";
+import manifest from "../package.json" with { type: "json" };
 import { usageExitCode } from "./errors.ts";
 import { report } from "./explain.ts";
 import { addInstalledCommands } from "./extensions.ts";
@@ -15,7 +16,7 @@ const bridgeSettings = [...accountSettings, "namespaces", "watchSeconds"] as con
 
 const program = new Command("denrei")
   .description("Kubernetes reconcilers as stateless functions on a NATS bus")
-  .version("0.1.0", "-V, --version", "Print the version")
+  .version(manifest.version, "-V, --version", "Print the version")
   .helpOption("-h, --help", "Show help")
   .helpCommand("help [command]", "Show help for a command")
   .showHelpAfterError("(For help, run denrei --help or denrei <command> --help)")

@@ -170,7 +170,9 @@ export const accountSettings = ["impersonateNamespace", ...processSettings] as c
 export const standaloneSettings = ["replica", "httpAddress", "logLevel"] as const;
 
 export type StandaloneSettings = Settings<(typeof standaloneSettings)[number]>;
+/** Settings of a process with a connection to the bus. */
 export type BusProcessSettings = Settings<(typeof busProcessSettings)[number]>;
+/** Settings of a process with a cluster and a bus. */
 export type ProcessSettings = Settings<(typeof processSettings)[number]>;
 export type AccountSettings = Settings<(typeof accountSettings)[number]>;
 

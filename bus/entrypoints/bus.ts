@@ -1,18 +1,38 @@
-/** `denrei/bus`: the bus itself, for tools: connections, topology, permissions, and the state of requests. */
+/**
+ * `denrei/bus`: the bus itself, for tools: connections, topology, permissions, and the state of requests.
+ *
+ * @packageDocumentation
+ */
 import "../nodeversion.ts";
 
-export type { ObjectOfKind, SearchTarget } from "../activity/history.ts";
-export { askInFlight } from "../activity/inflight.ts";
-export { activitySchema } from "../activity/record.ts";
-export { CursorError, type Timeline, type TimelineEvent, timeline } from "../activity/timeline.ts";
+export type { ActivityScope, ObjectOfKind, SearchTarget, StoredActivity } from "../activity/history.ts";
+export { type AnswerTimeouts, askInFlight, type WorkInFlight } from "../activity/inflight.ts";
+export { type Activity, activitySchema } from "../activity/record.ts";
+export {
+  CursorError,
+  type Timeline,
+  type TimelineEvent,
+  type TimelineQuery,
+  timeline,
+} from "../activity/timeline.ts";
 export { optedInNamespaces } from "../bridge/optedin.ts";
+export type { Position } from "../bridge/position.ts";
 export { namespacesWith } from "../inspect/namespaces.ts";
 export { byUrgency, type ListedRequest, listRequests, type RequestState } from "../inspect/requests.ts";
-export { functionStatus, kindStatuses } from "../inspect/status.ts";
+export {
+  type FunctionStatus,
+  functionStatus,
+  type KindPosition,
+  type KindStatus,
+  kindStatuses,
+} from "../inspect/status.ts";
+export type { BusClock, BusClockOptions } from "../nats/busclock.ts";
 export { type Bus, type BusAddress, BusUnreachableError, busAddress, connectBus } from "../nats/connect.ts";
-export { busAccount, userOf } from "../nats/identity.ts";
-export { DisconnectedError } from "../nats/inbox.ts";
+export { busAccount, type Identity, userOf } from "../nats/identity.ts";
+export { type AskOptions, DisconnectedError, type Inbox } from "../nats/inbox.ts";
+export type { LastValue } from "../nats/lastvalues.ts";
 export { BusPermissionError, withUser } from "../nats/permissionerror.ts";
+export type { PublishBacklog } from "../nats/publishbacklog.ts";
 export { isWrongSequence } from "../nats/wrongsequence.ts";
 export {
   busRoles,
@@ -29,31 +49,41 @@ export {
   type DeadLetters,
   deadLetters,
 } from "../queue/deadletters.ts";
-export { publishUntilAnswered } from "../queue/publish.ts";
-export { ticketQueue } from "../queue/queue.ts";
+export {
+  type Published,
+  type PublishObserver,
+  type PublishOptions,
+  publishUntilAnswered,
+} from "../queue/publish.ts";
+export { type Mark, type TicketQueue, type TicketQueueOptions, ticketQueue } from "../queue/queue.ts";
 export { emptyTtl } from "../queue/replacelast.ts";
-export { type Cause, newRequest } from "../queue/request.ts";
+export { type Cause, newRequest, type Request } from "../queue/request.ts";
 export {
   activity,
   consumers,
   functionNamePattern,
+  type GroupKind,
   keyText,
   kindSubjects,
+  type MarkName,
   type ObjectKey,
+  type ObjectSubscription,
   parseKeySubject,
   parseKeyText,
   type QueueScope,
   sessionSubject,
   streams,
   timersStream,
+  type WebhookAddress,
   work,
   workStream,
 } from "../subjects.ts";
-export { TopologyError } from "../topology/ensure.ts";
+export { type Stream, TopologyError } from "../topology/ensure.ts";
 export {
   functionOf,
   type LeftMessages,
   type Leftover,
+  type LeftoverOptions,
   leftMessages,
   leftovers,
   removeLeftover,
@@ -67,8 +97,9 @@ export {
   timersStreamConfig,
   workStreamConfig,
 } from "../topology/streams.ts";
-export { currentPlan } from "../topology/version.ts";
+export { currentPlan, type Migration, type TopologyPlan } from "../topology/version.ts";
 export {
+  type Ensured,
   ensureDashboard,
   ensureWebhooks,
   type FunctionSubscription,

@@ -1,24 +1,49 @@
-/** `denrei/github`: clients of GitHub's API, for functions. */
+/**
+ * `denrei/github`: clients of GitHub's API, for functions.
+ *
+ * @packageDocumentation
+ */
 import "../nodeversion.ts";
 
 export { allowedApiUrl, allowedUrlsIn, allowedUrlsVariable } from "../github/allowed.ts";
-export { accountAnswer, type HookDelivery, type InstallationToken } from "../github/answers.ts";
-export { type GitHubAppClient, githubApp } from "../github/app.ts";
-export { blockedBy, retryMillis, urlReason, withGitHub } from "../github/blocked.ts";
-export { type Answer, githubCalls } from "../github/call.ts";
+export {
+  accountAnswer,
+  type GitHubAccount,
+  type GitHubInstallation,
+  type HookDelivery,
+  type InstallationToken,
+  type Permissions,
+  type RegisteredApp,
+} from "../github/answers.ts";
+export { type GitHubAppClient, type GitHubAppOptions, githubApp, type TokenScope } from "../github/app.ts";
+export { blockedBy, type Credential, retryMillis, urlReason, withGitHub } from "../github/blocked.ts";
+export { type Answer, type Call, type Caller, type CallerOptions, githubCalls } from "../github/call.ts";
 export {
   GitHubError,
   GitHubRateLimitedError,
   GitHubRefusedError,
   GitHubUnreachableError,
 } from "../github/errors.ts";
-export { etagCache } from "../github/etags.ts";
+export { type EtagCache, etagCache, type Kept } from "../github/etags.ts";
 export { AppKey, PrivateKeyError, parsePrivateKey } from "../github/key.ts";
-export { rateLimits } from "../github/limits.ts";
+export { type RateLimits, rateLimits } from "../github/limits.ts";
 export { pageSize, pagesOf } from "../github/pages.ts";
-export type { PullRequest } from "../github/pullrequest.ts";
-export type { CommitStatus, DeploymentStatus } from "../github/reports.ts";
-export { type GitHubRepositoryClient, githubRepository } from "../github/repository.ts";
+export type { PullRequest, Side } from "../github/pullrequest.ts";
+export type {
+  Comment,
+  CommitStatus,
+  Deployment,
+  DeploymentStatus,
+  FoundDeployment,
+} from "../github/reports.ts";
+export {
+  type Branch,
+  type Created,
+  type GitHubRepositoryClient,
+  type GitHubRepositoryOptions,
+  githubRepository,
+  type RepositoryFacts,
+} from "../github/repository.ts";
 export type { TimelineEvent } from "../github/timeline.ts";
 export { tokenCaller } from "../github/token.ts";
 export { GitHubUrlError, githubApiUrl } from "../github/url.ts";

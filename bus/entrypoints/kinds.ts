@@ -1,12 +1,25 @@
-/** `denrei/kinds`: declarations of kinds, and the types of their objects. Runs in a browser as well. */
+/**
+ * `denrei/kinds`: declarations of kinds, and the types of their objects. Also exports `z` of zod. Runs in a browser as well.
+ *
+ * @packageDocumentation
+ */
 
 export { z } from "zod";
 export { type ConditionUpdate, withoutConditions } from "../kube/conditions.ts";
-export { type CelRule, type ConversionWebhook, cel, crdOf, listMap, needsWebhook } from "../kube/crd.ts";
+export {
+  type CelRule,
+  type ConversionWebhook,
+  cel,
+  crdOf,
+  listMap,
+  needsWebhook,
+  type WebhookAddress,
+} from "../kube/crd.ts";
 export { domain, optedInRole, optInCommands, optInLabel } from "../kube/domain.ts";
 export { age, conditions, objectName, observedGeneration, quantity, ready, time } from "../kube/fields.ts";
 export {
   apiVersionOf,
+  type CommonOptions,
   ConfigMap,
   type ConfigMapObject,
   checkObject,
@@ -14,14 +27,34 @@ export {
   externalKind,
   InvalidObjectError,
   type Kind,
+  type KindDefinition,
+  type KindOptions,
   kindText,
   Namespace,
   type ObjectOf,
   Pod,
+  type Reach,
+  type Schemas,
   type Scope,
   Secret,
   type SecretObject,
+  type VersionedKindOptions,
 } from "../kube/kind.ts";
+export type {
+  Content,
+  ContentAt,
+  Conversion,
+  Conversions,
+  ConvertedVersion,
+  Convertible,
+  PrinterColumn,
+  ScalePaths,
+  SpecAt,
+  StatusAt,
+  StatusOf,
+  VersionOptions,
+  VersionSettings,
+} from "../kube/kindversions.ts";
 export { type LabelSelector, selects } from "../kube/labelselector.ts";
 export {
   type Condition,
@@ -37,5 +70,7 @@ export {
   type Stored,
 } from "../kube/object.ts";
 export { ClusterRole, ClusterRoleBinding, RoleBinding } from "../kube/rbac.ts";
+export type { DeploymentObject } from "../kube/rollout.ts";
+export type { Json } from "../kube/schema/place.ts";
 export { timeText } from "../kube/timetext.ts";
 export { Deployment, Service, ServiceAccount, StatefulSet } from "../kube/workloads.ts";

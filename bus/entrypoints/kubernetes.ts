@@ -1,11 +1,30 @@
-/** `denrei/kubernetes`: clients of the API server, for tools. Functions use `ctx` instead. */
+/**
+ * `denrei/kubernetes`: clients of the API server, for tools. Functions use `ctx` instead.
+ *
+ * @packageDocumentation
+ */
 import "../nodeversion.ts";
 
-export { type KubeClient, kubeClient, metadataOnly, type ObjectName, resourcePath } from "../kube/client.ts";
-export { openConnection } from "../kube/connection.ts";
+export {
+  type ApplyOptions,
+  type DeleteOptions,
+  type KubeClient,
+  kubeClient,
+  type ListPage,
+  metadataOnly,
+  type ObjectName,
+  type PatchOptions,
+  type PodLogOptions,
+  resourcePath,
+  type WatchRequest,
+  type WriteOptions,
+} from "../kube/client.ts";
+export { type Credentials, type KubeConnection, openConnection, type PoolRole } from "../kube/connection.ts";
 export { convertObject } from "../kube/conversion/convert.ts";
+export type { Action, Denial, DenialCause } from "../kube/denial.ts";
 export {
   ApiError,
+  type ApiErrorDetails,
   ApiUnreachableError,
   CredentialsError,
   isAbsence,
@@ -15,6 +34,7 @@ export {
   isGone,
   isNotFound,
   type StatusBody,
+  type StatusCause,
 } from "../kube/errors.ts";
 export {
   type FoundObject,
@@ -23,11 +43,20 @@ export {
   removeFinalizer,
   servedKinds,
 } from "../kube/finalizers.ts";
-export { CrdDowngradeError, installCrds } from "../kube/install.ts";
+export { CrdDowngradeError, type InstallOptions, installCrds } from "../kube/install.ts";
 export type { KindVersion } from "../kube/kindversions.ts";
-export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "../kube/kubeconfig.ts";
+export {
+  type Access,
+  type Kubeconfig,
+  KubeconfigError,
+  type KubeconfigSource,
+  loadKubeconfig,
+  type TlsOptions,
+} from "../kube/kubeconfig.ts";
+export type { RequestHeaders } from "../kube/kubeconfiguser.ts";
 export { amountOf } from "../kube/matchesdesired.ts";
+export type { Unstored } from "../kube/object.ts";
 export { aligned, kubectlTable } from "../kube/table.ts";
-export type { ApiRequest } from "../kube/transport.ts";
+export type { ApiRequest, Call, Caller, CallObserver, CallOutcome } from "../kube/transport.ts";
 export { type WatchEvent, watchEvents } from "../kube/watchstream.ts";
 export { connectCluster } from "../process/cluster.ts";

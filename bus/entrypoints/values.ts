@@ -1,4 +1,8 @@
-/** `denrei/values`: pure helpers that run in a browser as well. */
+/**
+ * `denrei/values`: pure helpers that run in a browser as well.
+ *
+ * @packageDocumentation
+ */
 export { canonicalJson, isSameJson } from "../values/canonicaljson.ts";
 export { minutes } from "../values/durations.ts";
 export { matchesGlob } from "../values/glob.ts";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { deflate, inflate } from "node:zlib";
 
 /** A cached response. */
-interface Kept {
+export interface Kept {
   readonly etag: string;
   /** Compressed: a page of pull requests has megabytes, nearly all of them links. */
   readonly body: Buffer;

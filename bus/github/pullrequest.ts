@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** One side of a pull request. */
-interface Side {
+export interface Side {
   /** The branch. */
   readonly ref: string;
   readonly sha: string;

@@ -29,21 +29,25 @@ export interface WriteOptions {
   readonly dryRun?: "All" | undefined;
 }
 
-interface PatchOptions extends WriteOptions {
+/** Options of a patch. */
+export interface PatchOptions extends WriteOptions {
   readonly subresource?: "status";
 }
 
-interface ApplyOptions extends PatchOptions {
+/** Options of server-side apply. `force` says whether to take over fields of other managers, or to fail with a conflict. */
+export interface ApplyOptions extends PatchOptions {
   readonly force: "take-ownership" | "conflict";
 }
 
-interface DeleteOptions extends Pick<WriteOptions, "traceparent" | "signal"> {
+/** Options of a deletion: preconditions, and what happens to dependents. */
+export interface DeleteOptions extends Pick<WriteOptions, "traceparent" | "signal"> {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly propagation?: "Background" | "Foreground" | "Orphan";
 }
 
-interface PodLogOptions {
+/** Which container, and how many of its last lines. */
+export interface PodLogOptions {
   readonly container: string;
   readonly lines: number;
   readonly signal?: AbortSignal;

@@ -5,7 +5,7 @@
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { isDebugged } from "../config/debugger.ts";
 import { type Access, type Kubeconfig, KubeconfigError } from "./kubeconfig.ts";
-import type { Headers } from "./kubeconfiguser.ts";
+import type { RequestHeaders } from "./kubeconfiguser.ts";
 
 export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
 
@@ -20,7 +20,7 @@ export interface KubeConnection {
   /** Connections for requests. Replaced together with the certificates. */
   readonly requests: Dispatcher;
   /** The authentication headers, at most half a minute old. */
-  headers(): Promise<Headers>;
+  headers(): Promise<RequestHeaders>;
   /**
    * The server rejected the headers or certificates in use: reads the configuration again. Returns true if a retry is useful,
    * because something has changed or a plugin was called.
@@ -52,7 +52,7 @@ interface Pool {
 /** A version of the credentials. */
 export interface Credentials {
   readonly dispatcher: Dispatcher;
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
 }
 
 /** How long credentials are used before their source is read again. */
@@ -174,4 +174,4 @@ const poolText = ({ proxy, tls }: Access): string =>
     ]),
   ]);
 
-const headersText = (headers: Headers): string => JSON.stringify(headers);
+const headersText = (headers: RequestHeaders): string => JSON.stringify(headers);

@@ -17,7 +17,7 @@ export interface StatusBody {
 }
 
 /** What a client knows about an error in addition to its answer. */
-interface ApiErrorDetails {
+export interface ApiErrorDetails {
   readonly retryAfterMillis?: number;
   readonly isDenied?: boolean;
   /** Continues the message. */

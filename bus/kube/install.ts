@@ -45,7 +45,7 @@ const established = (crd: Stored<Crd>): boolean =>
   crd.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false;
 
 /** Options of an installation. */
-interface InstallOptions {
+export interface InstallOptions {
   readonly fieldManager: string;
   readonly signal: AbortSignal;
   /** What to do about fields and versions that the manifests lack. Default: `refuse`. */

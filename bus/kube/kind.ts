@@ -66,7 +66,7 @@ export interface KindDefinition extends Omit<KindVersion, "name"> {
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 
 /** Options that all versions of a kind share. */
-interface CommonOptions {
+export interface CommonOptions {
   readonly group: string;
   readonly kind: string;
   /** Default: the kind in lower case, and an `s`. */
@@ -100,19 +100,22 @@ export interface VersionedKindOptions<Version extends string, Specs, Statuses> e
 }
 
 /** A schema of each version, by the version's name. */
-type Schemas = Record<string, z.ZodObject>;
+export type Schemas = Record<string, z.ZodObject>;
 
 /**
  * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} if the API server cannot check the schema, and a
  * `TypeError` if a version lacks its conversions.
  *
  * @example
+ * ```ts
  * const Zundoko = defineKind({
  *   group: "example.com", version: "v1", kind: "Zundoko", description: "One word of the song.",
  *   spec: z.object({ say: z.enum(["Zun", "Doko"]) }),
  * });
+ * ```
  *
  * @example
+ * ```ts
  * const Greeting = defineKind({
  *   group: "example.com", kind: "Greeting", description: "A greeting.", storage: "v1",
  *   versions: {
@@ -124,6 +127,7 @@ type Schemas = Record<string, z.ZodObject>;
  *     v1: { spec: z.object({ people: z.array(z.string()) }) },
  *   },
  * });
+ * ```
  */
 export function defineKind<
   Spec extends z.ZodObject,

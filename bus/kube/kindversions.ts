@@ -67,8 +67,11 @@ export interface ConvertedVersion extends KindVersion {
   readonly downgrade: Conversion;
 }
 
-type StatusOf<Status> = Status extends z.ZodObject ? z.infer<Status> : undefined;
-type StatusAt<Statuses, Name> = Name extends keyof Statuses ? StatusOf<Statuses[Name]> : undefined;
+/** The type of a status with this schema. */
+export type StatusOf<Status> = Status extends z.ZodObject ? z.infer<Status> : undefined;
+
+/** The type of the status in a version. */
+export type StatusAt<Statuses, Name> = Name extends keyof Statuses ? StatusOf<Statuses[Name]> : undefined;
 
 /** The conversions of a version that is not stored. */
 export interface Conversions<Spec, Status, StoredSpec, StoredStatus> {
@@ -95,7 +98,8 @@ export type VersionOptions<Stored extends string, Specs, Statuses> = {
         >);
 } & { readonly [Name in keyof Statuses]: { readonly status?: Statuses[Name] } };
 
-type SpecAt<Specs, Name> = Name extends keyof Specs
+/** The type of the spec in a version. */
+export type SpecAt<Specs, Name> = Name extends keyof Specs
   ? Specs[Name] extends z.ZodObject
     ? z.infer<Specs[Name]>
     : never

@@ -10,7 +10,7 @@ import { readFile } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { CredentialsError } from "./errors.ts";
-import { type Headers, impersonationHeaders, plainUser, unreadFields } from "./kubeconfiguser.ts";
+import { impersonationHeaders, plainUser, type RequestHeaders, unreadFields } from "./kubeconfiguser.ts";
 
 /** Where to find the configuration. */
 export interface KubeconfigSource {
@@ -42,7 +42,7 @@ export interface Access {
   readonly proxy?: string | undefined;
   readonly tls: TlsOptions;
   /** Authorization and impersonation. */
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
 }
 
 /** A kubeconfig that is read whenever it may have changed. */
@@ -169,10 +169,10 @@ async function readPlain(path: string, wanted: string | undefined): Promise<Acce
   };
 }
 
-const bearer = (token: string | undefined): Headers =>
+const bearer = (token: string | undefined): RequestHeaders =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-function impersonating(user: Parameters<typeof impersonationHeaders>[0], context: string): Headers {
+function impersonating(user: Parameters<typeof impersonationHeaders>[0], context: string): RequestHeaders {
   try {
     return impersonationHeaders(user);
   } catch (error) {
@@ -219,7 +219,7 @@ async function unreadHeaders(
   paths: readonly string[],
   user: string | undefined,
   context: string,
-): Promise<Headers> {
+): Promise<RequestHeaders> {
   const { parse } = await import("yaml");
   for (const path of paths) {
     const text = await readFile(path, "utf8").catch(() => "");

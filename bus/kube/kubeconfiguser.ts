@@ -5,7 +5,7 @@
 import { z } from "zod";
 
 /** Headers of a request; a list is sent as one header per item. */
-export type Headers = Readonly<Record<string, string | string[]>>;
+export type RequestHeaders = Readonly<Record<string, string | string[]>>;
 
 const text = z.string().min(1).optional();
 
@@ -37,7 +37,7 @@ export type Impersonation = Pick<z.infer<typeof unreadFields>, keyof typeof impe
  * The impersonation headers: https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
  * Throws a `TypeError` for groups, a uid, or extra fields without a user, which the API server rejects.
  */
-export function impersonationHeaders(user: Impersonation): Headers {
+export function impersonationHeaders(user: Impersonation): RequestHeaders {
   const { as, "as-uid": uid, "as-groups": groups = [], "as-user-extra": extra = {} } = user;
   if (as === undefined) {
     const others = (["as-uid", "as-groups", "as-user-extra"] as const).filter((name) => user[name]);

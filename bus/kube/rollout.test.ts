@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Deployment, hasImage, rolloutOf, rolloutOfAll, selectorText } from "./rollout.ts";
+import { type DeploymentObject, hasImage, rolloutOf, rolloutOfAll, selectorText } from "./rollout.ts";
 
 const deployment = (
   replicas: number | undefined,
-  status: Deployment["status"],
+  status: DeploymentObject["status"],
   { name = "web", generation = 2 } = {},
-): Deployment => ({
+): DeploymentObject => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name, generation },

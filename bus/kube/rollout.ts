@@ -5,7 +5,7 @@
 import type { KubeObject } from "./object.ts";
 
 /** A Deployment, reduced to the fields in use. */
-export type Deployment = KubeObject<
+export type DeploymentObject = KubeObject<
   {
     readonly replicas?: number;
     readonly selector?: {
@@ -46,7 +46,7 @@ export interface Rollout {
 const progressing = (message: string): Rollout => ({ state: "progressing", reason: "Progressing", message });
 
 /** The rollout of one Deployment. */
-export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout {
+export function rolloutOf({ metadata, spec, status = {} }: DeploymentObject): Rollout {
   const { name, generation = 0 } = metadata;
   const desired = spec.replicas ?? 1;
   const {
@@ -88,7 +88,7 @@ export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout 
 }
 
 /** The worst state among several Deployments. */
-export function rolloutOfAll(deployments: readonly Deployment[]): Rollout {
+export function rolloutOfAll(deployments: readonly DeploymentObject[]): Rollout {
   const all = deployments.map(rolloutOf);
   return (
     all.find(({ state }) => state === "failed") ??
@@ -98,11 +98,11 @@ export function rolloutOfAll(deployments: readonly Deployment[]): Rollout {
 }
 
 /** Whether a container of the pod template uses this image. */
-export const hasImage = ({ spec }: Deployment, image: string): boolean =>
+export const hasImage = ({ spec }: DeploymentObject, image: string): boolean =>
   spec.template?.spec?.containers?.some((container) => container.image === image) ?? false;
 
 /** The Deployment's pod selector as text, which autoscalers read: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ */
-export function selectorText({ spec: { selector } }: Deployment): string {
+export function selectorText({ spec: { selector } }: DeploymentObject): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`);
   const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
     if (operator === "Exists") return key;

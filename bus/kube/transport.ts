@@ -6,7 +6,7 @@ import type { Span } from "../tracing/spans.ts";
 import type { Credentials, KubeConnection, PoolRole } from "./connection.ts";
 import { adviceFor, type Denial, denialOf } from "./denial.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
-import { type Headers, impersonationHeaders } from "./kubeconfiguser.ts";
+import { impersonationHeaders, type RequestHeaders } from "./kubeconfiguser.ts";
 import { retryThrottled } from "./pending.ts";
 
 /** One call. `query` values that are undefined are omitted. */
@@ -54,7 +54,7 @@ export class Transport {
   readonly #observer: CallObserver | undefined;
   readonly #host: string;
   readonly #advise: (denial: Denial) => string;
-  readonly #impersonation: Headers;
+  readonly #impersonation: RequestHeaders;
 
   constructor(connection: KubeConnection, observer: CallObserver | undefined, caller: Caller) {
     this.#connection = connection;
@@ -127,7 +127,7 @@ const optionsOf = (
   request: ApiRequest,
   role: PoolRole,
   credentials: Credentials,
-  impersonation: Headers,
+  impersonation: RequestHeaders,
 ) => ({
   method: request.method,
   dispatcher: credentials.dispatcher,

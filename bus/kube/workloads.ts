@@ -1,7 +1,7 @@
 /** Kubernetes' own kinds that run or expose programs. */
 import { externalKind } from "./kind.ts";
 import type { KubeObject } from "./object.ts";
-import type { Deployment as DeploymentObject } from "./rollout.ts";
+import type { DeploymentObject } from "./rollout.ts";
 
 /** A Deployment, reduced to the fields in use. */
 export type Deployment = DeploymentObject;

@@ -14,4 +14,5 @@ export function namespaceOfPlatform(env: Readonly<Record<string, string | undefi
   }
 }
 
+/** The platform's namespace: `CONTROLLER_NAMESPACE` of this process, else that of its pod, else `denrei`. */
 export const platformNamespace = namespaceOfPlatform(process.env);

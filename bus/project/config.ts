@@ -34,8 +34,10 @@ export interface ProjectConfig {
  * Defines a project, as the default export of `denrei.config.ts`.
  *
  * @example
+ * ```ts
  * export default defineConfig({
  *   functions: { greeting: () => import("./functions/greeting/greeting.ts") },
  * });
+ * ```
  */
 export const defineConfig = (config: ProjectConfig): ProjectConfig => config;

@@ -22,6 +22,7 @@ export const deadLetterSchema = z.object({
   /** RFC 3339. */
   time: z.string(),
 });
+/** A request that is not retried any more, and why. */
 export type DeadLetter = z.infer<typeof deadLetterSchema>;
 
 /** A dead letter with its function, cluster, and object. */

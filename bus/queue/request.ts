@@ -63,6 +63,7 @@ export const requestSchema = z.object({
   /** Why the last attempt failed, as a CamelCase word for lists. */
   reason: z.string().optional(),
 });
+/** A request to reconcile an object. */
 export type Request = z.infer<typeof requestSchema>;
 
 /** Keeps unknown fields: a request that is retried or delayed is written again. */

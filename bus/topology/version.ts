@@ -24,9 +24,9 @@ export interface Migration {
 }
 
 /**
- * The plan of this program. For each change of a stream or consumer in `topology.ts`, increment `version` (`npm run
- * generate` reminds you), list changes that are not possible in place in `migrations`, and raise `serves` if older
- * programs cannot work with the change. Instructions: docs/upgrading.md.
+ * The plan of this program. For each change of a stream or consumer in `topology.ts`, increment `version` (the generator reminds
+ * you), list changes that are not possible in place in `migrations`, and raise `serves` if older programs cannot work with
+ * the change. Instructions: docs/upgrading.md.
  */
 export const currentPlan: TopologyPlan = { version: 3, serves: 0, migrations: [] };
 

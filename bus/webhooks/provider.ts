@@ -104,12 +104,16 @@ export interface Provider<Name extends string = string, Schemas extends EventSch
 
 /** Events of a provider: their schemas by name, their names, or `any`. */
 export type Events = EventSchemas | readonly string[] | "any";
-type NamesOf<E extends Events> = E extends readonly (infer Name extends string)[]
+
+/** The names of events. */
+export type NamesOf<E extends Events> = E extends readonly (infer Name extends string)[]
   ? Name
   : E extends "any"
     ? string
     : keyof E & string;
-type SchemasOf<E extends Events> = E extends readonly string[] | "any" ? Record<never, never> : E;
+
+/** The schemas of events. */
+export type SchemasOf<E extends Events> = E extends readonly string[] | "any" ? Record<never, never> : E;
 
 /** Options of {@link defineProvider}. */
 export interface ProviderOptions<E extends Events> {
@@ -134,6 +138,7 @@ const namePattern = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
  * select fields.
  *
  * @example
+ * ```ts
  * const acme = defineProvider({
  *   name: "acme",
  *   signature: signatures.hmac({ header: "X-Acme-Signature" }),
@@ -141,6 +146,7 @@ const namePattern = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
  *   delivery: { header: "X-Acme-Delivery" },
  *   events: { "build.finished": z.object({ build: z.object({ id: z.number() }) }) },
  * });
+ * ```
  */
 export function defineProvider<const E extends Events>(
   options: ProviderOptions<E>,

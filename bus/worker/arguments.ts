@@ -14,7 +14,7 @@ export type NewChild<T extends KubeObject> = Omit<T, "apiVersion" | "kind" | "me
   };
 
 /** Kinds without a spec, such as ConfigMap, need none. */
-type SpecOf<T extends KubeObject> = undefined extends T["spec"]
+export type SpecOf<T extends KubeObject> = undefined extends T["spec"]
   ? { readonly spec?: T["spec"] }
   : { readonly spec: T["spec"] };
 
@@ -27,7 +27,7 @@ export type StatusFields<T extends KubeObject> = {
 };
 
 /** The same type, in which null clears each optional field. */
-type Clearable<V> = V extends readonly unknown[]
+export type Clearable<V> = V extends readonly unknown[]
   ? V
   : V extends object
     ? { [F in keyof V]: Clearable<V[F]> | (Record<never, never> extends Pick<V, F> ? null : never) }

@@ -225,10 +225,12 @@ export interface ReconcileFunction
  * Declares a function.
  *
  * @example
+ * ```ts
  * export default defineFunction({
  *   name: "hikawa", for: Hikawa, owns: [Zundoko, Kiyoshi],
  *   async reconcile(hikawa, ctx) { …; return { requeueAfter: 500 }; },
  * });
+ * ```
  */
 export function defineFunction<
   T extends KubeObject,

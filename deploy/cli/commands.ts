@@ -1,4 +1,8 @@
-/** The commands to develop and operate. Each loads its code when it runs. */
+/**
+ * `@denrei/cli/commands`: the commands to develop and operate, for the command `denrei`. Each loads its code when it runs.
+ *
+ * @packageDocumentation
+ */
 
 import { Argument, type Command, Option } from "commander";
 import { dashboardSettings, readSettings, withSettings } from "denrei/runtime";

@@ -4,23 +4,28 @@ import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { builtPage } from "../environment/page.ts";
 import { bundledFile, bundlePackages } from "./bundle.ts";
-import { type PackageManifest, publishedManifest } from "./manifest.ts";
+import { contentProblems, type Packed } from "./contents.ts";
+import { publishedManifest } from "./manifest.ts";
 import { type Package, packages } from "./packages.ts";
+import { manifestOf, root } from "./workspaces.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
 
 /** A built package. */
 export interface BuiltPackage {
   readonly name: string;
   readonly folder: string;
+  readonly rules: Package;
 }
 
-/** Builds all packages below `out`, which it empties first. */
-export async function buildPackages(out: string): Promise<readonly BuiltPackage[]> {
+/**
+ * Builds all packages below `out`, which it empties first. `repository` is the URL of the sources, which a registry compares
+ * with the provenance of a release.
+ */
+export async function buildPackages(out: string, repository?: string): Promise<readonly BuiltPackage[]> {
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   await builtPage();
@@ -35,21 +40,28 @@ export async function buildPackages(out: string): Promise<readonly BuiltPackage[
     );
     const { version } = await manifestOf("");
     const built: BuiltPackage[] = [];
-    for (const one of packages) built.push(await buildPackage(one, { compiled, out, version }));
+    for (const one of packages) built.push(await buildPackage(one, { compiled, out, version, repository }));
     return built;
   } finally {
     await rm(compiled, { recursive: true, force: true });
   }
 }
 
-/** Packs built packages into tarballs. Returns their paths, in the same order. */
+/** Packs built packages into tarballs. Returns their paths, in the same order. Rejects when the files of a package break the rules. */
 export async function packPackages(built: readonly BuiltPackage[], out: string): Promise<readonly string[]> {
   await mkdir(out, { recursive: true });
   const tarballs: string[] = [];
-  for (const { folder } of built) {
-    const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", out], { cwd: folder });
-    tarballs.push(join(out, stdout.trim()));
+  const problems: string[] = [];
+  for (const { folder, rules } of built) {
+    const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", out], {
+      cwd: folder,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    const [packed] = JSON.parse(stdout) as readonly [Packed];
+    problems.push(...(await contentProblems(folder, packed, rules)));
+    tarballs.push(join(out, packed.filename));
   }
+  if (problems.length > 0) throw new Error(`the packages are not as they should be:\n${problems.join("\n")}`);
   return tarballs;
 }
 
@@ -57,12 +69,14 @@ interface BuildContext {
   readonly compiled: string;
   readonly out: string;
   readonly version: string;
+  readonly repository: string | undefined;
 }
 
 async function buildPackage(
-  { folder, files, without, bundled }: Package,
-  { compiled, out, version }: BuildContext,
+  rules: Package,
+  { compiled, out, version, repository }: BuildContext,
 ): Promise<BuiltPackage> {
+  const { folder, files, without, bundled } = rules;
   const manifest = await manifestOf(folder);
   const target = join(out, manifest.name);
   const isOther = (path: string) => without.some((one) => path === one || path.startsWith(`${one}/`));
@@ -72,18 +86,11 @@ async function buildPackage(
     for await (const path of glob(pattern, { cwd: join(root, folder), exclude: ["**/node_modules/**"] }))
       await copyFile(join(root, folder, path), join(target, path));
   if (bundled.length > 0) await bundleInto(target, bundled);
-  const published = publishedManifest(manifest, { version, bundled });
+  const published = publishedManifest(manifest, { folder, version, bundled, repository });
   await writeFile(join(target, "package.json"), `${JSON.stringify(published, null, 2)}\n`);
-  await writeFile(join(target, "README.md"), readme(manifest));
+  await cp(join(root, folder, "README.md"), join(target, "README.md"));
   for (const name of ["LICENSE", "NOTICE"]) await cp(join(root, name), join(target, name));
-  return { name: manifest.name, folder: target };
-}
-
-const readme = ({ name, description }: PackageManifest): string =>
-  `# ${name}\n\n${description}.\n\nPart of Denrei: Kubernetes reconcilers as stateless functions on a NATS bus.\n`;
-
-async function manifestOf(folder: string): Promise<PackageManifest> {
-  return JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
+  return { name: manifest.name, folder: target, rules };
 }
 
 /** The compiler changes neither the names of files in URLs nor the imports of declarations. */
@@ -138,7 +145,8 @@ async function licenses(folders: readonly string[]): Promise<string> {
 }
 
 if (import.meta.main) {
+  const { values } = parseArgs({ options: { repository: { type: "string" } } });
   const out = join(root, "dist");
-  const tarballs = await packPackages(await buildPackages(join(out, "packages")), join(out, "tarballs"));
-  for (const tarball of tarballs) console.log(tarball);
+  const built = await buildPackages(join(out, "packages"), values.repository);
+  for (const tarball of await packPackages(built, join(out, "tarballs"))) console.log(tarball);
 }

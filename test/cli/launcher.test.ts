@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { type Environment, run, start, type TestFolder, testFolder } from "./program.ts";
 
 const launcher = fileURLToPath(new URL("../../bus/command/denrei.js", import.meta.url));
@@ -24,7 +25,7 @@ const olderNode = (process.env.PATH ?? "")
 
 test("the Node of the project runs the program directly", async () => {
   const { code, stdout } = await run(["--version"], { command: [process.execPath, launcher] });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "0.1.0\n" });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: `${manifest.version}\n` });
 });
 
 describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {

@@ -9,6 +9,7 @@ import { functionConsumers } from "../../bus/topology.ts";
 import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { programs } from "../harness/programs.ts";
 import { containerOf, find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
 import { baseObjects, overlay, shownSite, siteWith } from "./overlays.ts";
@@ -183,7 +184,7 @@ describe("every overlay, with every component,", () => {
 test("the example site in deploy/kubernetes/README.md works", async () => {
   const objects = await shownSite();
   for (const deployment of objects.filter(isWorkload).filter(({ kind }) => kind === "Deployment"))
-    expect(containerOf(deployment).image).toBe("registry.example.com/denrei:0.1.0");
+    expect(containerOf(deployment).image).toBe(`registry.example.com/denrei:${manifest.version}`);
   const settings = objects.find(({ metadata }) => metadata.name.startsWith("denrei-settings-"));
   expect(settings?.data).toMatchObject({ DENREI_LOG_LEVEL: "warn", DENREI_STREAM_REPLICAS: "3" });
   expect(find(objects, "HTTPRoute", "denrei-gateway")).toMatchObject({

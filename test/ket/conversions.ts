@@ -17,7 +17,9 @@ export interface ConversionSample {
  * that do not match their schema, and objects that are different afterwards. Needs no cluster, so a property test can call it.
  *
  * @example
+ * ```ts
  * expect(conversionProblems(Parcel, [{ version: "v1alpha1", spec: { to: "Kyoto" } }])).toEqual([]);
+ * ```
  */
 export function conversionProblems<T extends KubeObject>(
   kind: Kind<T>,

@@ -30,9 +30,11 @@ const defaultDeadline = 60_000;
  * Starts everything. Neither a failed start nor a signal to this process leaves a process or a folder behind.
  *
  * @example
+ * ```ts
  * const ket = await startKet({ functions: [new URL("greeting.ts", import.meta.url)], fixtures: new URL("cases", import.meta.url) });
  * afterAll(() => ket.stop());
  * test("a greeting is written", () => ket.apply("greeting"));
+ * ```
  */
 export const startKet = (options: KetOptions = {}): Promise<Ket> =>
   disposingOnError((starting) => start(options, starting));

@@ -10,6 +10,7 @@ import { webhookPayloads } from "./payloads.ts";
  * GitHub and GitHub Enterprise Server. The events of {@link webhookPayloads} have schemas, and all others need a `select`.
  *
  * @example
+ * ```ts
  * webhooks: [
  *   github.on("push", { keys: ({ owner, repository }, find) => find("repository", `${owner}/${repository}`) }),
  *   github.on("release", {
@@ -17,6 +18,7 @@ import { webhookPayloads } from "./payloads.ts";
  *     keys: ({ owner, repository }, find) => find("repository", `${owner}/${repository}`),
  *   }),
  * ],
+ * ```
  */
 export const github = makeProvider({
   name: "github",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
-import type { Deployment } from "../../../bus/kube/rollout.ts";
+import type { DeploymentObject } from "../../../bus/kube/rollout.ts";
 import type { Application } from "../kinds/application.ts";
 import { eventsFor, type ReconcileResult, type StatusUpdate, statusOf } from "./status.ts";
 
@@ -19,7 +19,7 @@ const app = (
   ...(status && { status }),
 });
 
-const deployment = (image: string, status: Deployment["status"]): Deployment => ({
+const deployment = (image: string, status: DeploymentObject["status"]): DeploymentObject => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: "web", generation: 1 },
