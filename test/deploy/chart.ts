@@ -56,7 +56,7 @@ export async function partsFor(bus: BusScope, folder = root): Promise<ChartParts
     const { published, rendered } = await chartParts(project, bus);
     return { published, rendered };
   });
-  return { layout, ...rest };
+  return { layout, components: project.components, ...rest };
 }
 
 /** Writes the chart. `kubeconfig` is that of Helm's cluster, if any. */
