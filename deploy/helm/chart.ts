@@ -28,7 +28,7 @@ export interface BusScope extends AuthorizationOptions {
   readonly cluster: string;
 }
 
-/** What a chart is made of. */
+/** The parts of a chart. */
 export interface ChartParts {
   readonly layout: Layout;
   readonly published: ProjectPackage;

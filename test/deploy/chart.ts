@@ -48,7 +48,7 @@ function objectOf(text: string): Manifest | null {
   return JSON.parse(json);
 }
 
-/** What the chart of a project is made of, by default that of the repository. */
+/** The parts of the chart of a project, by default of the repository. */
 export async function partsFor(bus: BusScope, folder = root): Promise<ChartParts> {
   const project = await openProject(folder);
   const layout = await projectLayout(project, { profile: "standard" });
