@@ -3,7 +3,7 @@ import { didYouMean } from "../values/nearest.ts";
 import type { Component } from "./config.ts";
 import { ProjectError } from "./errors.ts";
 
-/** The environment variable with the names of the enabled components, separated by commas. Unset: all of the project. */
+/** The environment variable with the names of the enabled components, separated by commas, or `none`. Unset: all of the project. */
 export const componentsVariable = "DENREI_COMPONENTS";
 
 /** The enabled components. Throws a {@link ProjectError} for a name that the project does not have. */
@@ -13,6 +13,7 @@ export function enabledComponents(
 ): readonly Component[] {
   const text = env[componentsVariable];
   if (text === undefined || text === "") return components;
+  if (text === "none") return [];
   const names = text.split(",").map((name) => name.trim());
   const known = components.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));

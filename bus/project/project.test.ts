@@ -66,6 +66,11 @@ describe("DENREI_COMPONENTS", () => {
     expect(functionNames).toEqual(["a", "b", "c", "of-one", "of-two"]);
   });
 
+  test("none leaves only the project's own functions", async () => {
+    const { functionNames, components } = await open({}, { DENREI_COMPONENTS: "none" });
+    expect([functionNames, components.size]).toEqual([["a", "b", "c"], 0]);
+  });
+
   test("refuses a name that the project does not have", async () => {
     await expect(open({}, { DENREI_COMPONENTS: "one, tow" })).rejects.toThrow(
       'DENREI_COMPONENTS: unknown component "tow" (did you mean two?): expected some of one, two',

@@ -25,6 +25,8 @@ export interface Project {
   readonly functionNames: readonly string[];
   /** Names of functions that share workers, by the name of their group. */
   readonly groups: Groups;
+  /** Names of functions of the enabled components, by the name of the component. */
+  readonly components: ReadonlyMap<string, readonly string[]>;
   /** Name of the project's image, without a tag, if the configuration has one. */
   readonly image: string | undefined;
   /**
@@ -73,7 +75,8 @@ function projectOf(
       Array.isArray(own) ? modulesOf(own) : (own as FunctionModules),
       ...some.map((component) => component.functions),
     ]);
-  const modules = modulesWith(enabledComponents(components, env));
+  const enabled = enabledComponents(components, env);
+  const modules = modulesWith(enabled);
   const functionNames = [...modules.keys()];
   // A group may list functions of a disabled component.
   const groups = groupsWithin(
@@ -91,6 +94,7 @@ function projectOf(
     file,
     functionNames,
     groups,
+    components: new Map(enabled.map(({ name, functions }) => [name, Object.keys(functions)])),
     image,
     load,
     async all() {

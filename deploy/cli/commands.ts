@@ -35,13 +35,14 @@ Set DENREI_ZUNDOKO_WORDS to choose them, for example
 DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
 
 const profileHelp = `
-Profiles:
-  small        One pod each of NATS, bridge, gateway, and workers, with small
-               requests. All functions share the workers, except those in groups
-               of denrei.config.ts, which share their own.
-  standard     One NATS server, two pods of each process, and workers for each
-               function or group.
-  production   The same with three NATS servers and network policies.
+Profile small: one pod each of NATS, bridge, gateway, and workers, with small
+requests. All functions share the workers, except those in groups of
+denrei.config.ts, which share their own.
+
+Profile standard: one NATS server, two pods of each process, and workers for
+each function or group.
+
+Profile production: the same with three NATS servers and network policies.
 
 There is a gateway only if a function has webhooks. DENREI_COMPONENTS selects
 components of the project, separated by commas (default: all). Standard error

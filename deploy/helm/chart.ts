@@ -12,6 +12,7 @@ import { yamlText } from "../generate/yaml.ts";
 import { type ProjectPackage, projectPackage } from "../manifests/image.ts";
 import { projectTree } from "../manifests/tree.ts";
 import { inTemporaryFolder } from "../manifests/write.ts";
+import { bridgeRole, type Components, componentsSetting, enabledWith } from "./components.ts";
 import { dashboardDefaults, dashboardTemplates } from "./dashboard.ts";
 import * as templated from "./manifesttemplates.ts";
 import { at, type Fields } from "./manifesttemplates.ts";
@@ -27,10 +28,11 @@ export interface BusScope extends AuthorizationOptions {
   readonly cluster: string;
 }
 
-/** What a chart is made of. */
+/** The parts of a chart. */
 export interface ChartParts {
   readonly layout: Layout;
   readonly published: ProjectPackage;
+  readonly components: Components;
   readonly rendered: Sources;
 }
 
@@ -45,13 +47,15 @@ export async function chartParts(project: Project, bus: BusScope): Promise<Chart
     image: { name: imageName, version: { tag: published.version } },
     components: undefined,
   });
-  return { layout, published, rendered: await inTemporaryFolder(tree, sources) };
+  const rendered = await inTemporaryFolder(tree, sources);
+  return { layout, published, components: project.components, rendered };
 }
 
 /** The files of the chart. */
-export function chartFiles({ layout, published, rendered: from }: ChartParts): ChartFiles {
-  const workloads = workloadsIn(layout);
-  const schema = valuesSchema(defaultsIn(from, workloads, { layout, published }));
+export function chartFiles(parts: ChartParts): ChartFiles {
+  const { published, rendered: from } = parts;
+  const workloads = workloadsIn(parts.layout);
+  const schema = valuesSchema(defaultsIn(workloads, parts));
   const files = new Map([
     ["Chart.yaml", chartYaml(published)],
     [
@@ -62,7 +66,7 @@ export function chartFiles({ layout, published, rendered: from }: ChartParts): C
   ]);
   for (const crd of from.base.filter(({ kind }) => kind === "CustomResourceDefinition"))
     files.set(`crds/${crd.metadata.name}.yaml`, yamlText([crd]));
-  for (const [name, text] of templates(from, workloads)) files.set(`templates/${name}`, text);
+  for (const [name, text] of templates(workloads, parts)) files.set(`templates/${name}`, text);
   return files;
 }
 
@@ -101,7 +105,14 @@ const find = (objects: readonly Source[], kind: string, name: string): Source =>
 
 const ownerOf = ({ metadata }: Source): string => metadata.labels?.["app.kubernetes.io/name"] ?? "";
 
-function templates({ base, cluster, withModules, added }: Sources, workloads: Workloads): [string, string][] {
+function templates(workloads: Workloads, { layout, components, rendered }: ChartParts): [string, string][] {
+  const { base, cluster, withModules, added } = rendered;
+  const isEnabled = (name: string): string => {
+    const set = layout.workers.find((one) => one.name === name);
+    const condition = enabledWith(set?.functions.map((fn) => fn.name) ?? [], components);
+    const own = `${templated.valuesOf(name)}.enabled`;
+    return condition === undefined ? own : `and ${condition} ${own}`;
+  };
   const text = (objects: readonly Source[], change: (object: Source) => Source = (object) => object) =>
     templateText(objects.map((object) => change(templated.inNamespace(object))));
   const templatedObjects = base.filter(({ kind }) => !excludedKinds.includes(kind));
@@ -117,7 +128,7 @@ function templates({ base, cluster, withModules, added }: Sources, workloads: Wo
       .map((object) => {
         const name = workloads.get(ownerOf(object)) ?? "";
         return conditional(
-          `${templated.valuesOf(name)}.enabled`,
+          isEnabled(name),
           `---\n${text([object], (one) => templated.autoscaler(one, name))}`,
         );
       })
@@ -129,17 +140,25 @@ function templates({ base, cluster, withModules, added }: Sources, workloads: Wo
   const own: [string, string][] = [...workloads].map(([owner, name]) => {
     const documents = text(
       templatedObjects.filter((object) => ownerOf(object) === owner),
-      (object) => templatedWorkload(object, name, withModules),
+      (object) =>
+        owner === bridgeName && object.kind === "ClusterRole"
+          ? bridgeRole(object, layout.functions, components)
+          : templatedWorkload(object, name, withModules),
     );
     return templated.isProcess(name)
       ? [`${name}.yaml`, documents]
-      : [`functions/${name}.yaml`, conditional(`${templated.valuesOf(name)}.enabled`, documents)];
+      : [`functions/${name}.yaml`, conditional(isEnabled(name), documents)];
   });
   const policies = added["network-policies"];
   const ofNats = policies.filter(({ metadata }) => metadata.name === "denrei-nats");
   const others = policies.filter((policy) => !ofNats.includes(policy));
   const files: [string, string][] = [
-    ["settings.yaml", text([find(base, "ConfigMap", settingsName)], templated.settings)],
+    [
+      "settings.yaml",
+      text([find(base, "ConfigMap", settingsName)], (map) =>
+        templated.settings(map, componentsSetting(components)),
+      ),
+    ],
     [
       `${templated.natsConfigName}.yaml`,
       oneOrThree((objects) => text(objects.filter(isConfig), templated.natsConfiguration)),
@@ -196,9 +215,8 @@ function templatedWorkload(object: Source, name: string, withModules: readonly S
 }
 
 function defaultsIn(
-  { base, cluster, added }: Sources,
   workloads: Workloads,
-  { layout: { functions }, published }: Pick<ChartParts, "layout" | "published">,
+  { layout: { functions }, published, components, rendered: { base, cluster, added } }: ChartParts,
 ): Defaults {
   const deployments = new Map([...workloads].map(([owner, name]) => [name, find(base, "Deployment", owner)]));
   deployments.set("dashboard", find(added.dashboard, "Deployment", dashboardName));
@@ -213,6 +231,7 @@ function defaultsIn(
   return {
     image: published.image,
     processes: [...workloads.values()].filter(templated.isProcess),
+    components: [...components.keys()],
     functions: [...workloads.values()].filter((name) => !templated.isProcess(name)),
     chartModules: functions.some(({ name }) => name === chartFunction),
     workload(name) {

@@ -116,12 +116,13 @@ export function gatewayService(service: Source): Source {
 }
 
 /** The ConfigMap that all processes read. */
-export function settings(map: Source): Source {
+export function settings(map: Source, components: TemplateField | undefined): Source {
   const { NATS_URL, DENREI_CLUSTER } = at(map, "data");
   const external = ".Values.nats.external.url";
   const data = {
     NATS_URL: either(external, quoted(external), NATS_URL),
     DENREI_CLUSTER,
+    ...(components && { DENREI_COMPONENTS: components }),
     DENREI_STREAM_REPLICAS: either(
       external,
       expression(".Values.nats.external.streamReplicas | toString | quote"),

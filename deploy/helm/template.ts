@@ -40,6 +40,23 @@ export const either = (condition: string, value: unknown, otherwise: unknown): T
     "{{- end }}",
   ]);
 
+/** An item of a list that is rendered only under a condition. */
+export interface ConditionalItem {
+  /** Undefined: always. */
+  readonly condition: string | undefined;
+  readonly value: unknown;
+}
+
+/** A list of which some items are rendered only under a condition. */
+export const conditionalList = (items: readonly ConditionalItem[]): TemplateField =>
+  new TemplateField((key, indent) => [
+    `${spaces(indent)}${key}:`,
+    ...items.flatMap(({ condition, value }) => {
+      const lines = block([value], indent + 2);
+      return condition === undefined ? lines : [`{{- if ${condition} }}`, ...lines, "{{- end }}"];
+    }),
+  ]);
+
 /** A field for each entry of a map of strings. */
 export const eachOf = (map: string): TemplateField =>
   new TemplateField((_, indent) => [

@@ -9,6 +9,8 @@ export interface Defaults {
   readonly image: string;
   /** Names of the processes besides workers and dashboard. */
   readonly processes: readonly string[];
+  /** Names of the project's components. */
+  readonly components: readonly string[];
   /** Names of functions and groups with their own workers. */
   readonly functions: readonly string[];
   /** Whether a function renders charts, which may import modules. */
@@ -80,6 +82,7 @@ export function valuesSchema(defaults: Defaults) {
         .describe("The webhook of the API server: converts objects between the versions of their kinds."),
     }),
     dashboard: dashboardSchema(defaults.dashboard, workload("dashboard")),
+    ...(defaults.components.length > 0 && { components: componentsValues(defaults.components) }),
     functions: z
       .strictObject(
         Object.fromEntries(defaults.functions.map((name) => [name, functionValues(workload(name))])),
@@ -131,6 +134,18 @@ const functionValues = (workload: WorkloadValues) =>
       maxReplicas: z.int().min(1).default(10).describe("Maximum number of pods with autoscaling."),
     })
     .prefault({});
+
+const componentsValues = (names: readonly string[]) =>
+  z
+    .strictObject(
+      Object.fromEntries(
+        names.map((name) => [name, z.strictObject({ enabled: z.boolean().default(true) }).prefault({})]),
+      ),
+    )
+    .prefault({})
+    .describe(
+      "Components of the project. A disabled one has no workers, and the bridge neither watches nor may read its kinds.",
+    );
 
 const imageValues = (repository: string) =>
   z

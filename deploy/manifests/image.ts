@@ -23,7 +23,7 @@ export function imageNamed(text: string): Image {
   throw new UsageError(`--image: ${expected}, found "${text}"`);
 }
 
-/** What a project is published as. */
+/** The image and the version of a project. */
 export interface ProjectPackage {
   /** Name of the image, without a tag. */
   readonly image: string;

@@ -48,22 +48,26 @@ function objectOf(text: string): Manifest | null {
   return JSON.parse(json);
 }
 
-/** What the repository's chart is made of. */
-export async function partsFor(bus: BusScope): Promise<ChartParts> {
-  const project = await openProject(root);
+/** The parts of the chart of a project, by default of the repository. */
+export async function partsFor(bus: BusScope, folder = root): Promise<ChartParts> {
+  const project = await openProject(folder);
   const layout = await projectLayout(project, { profile: "standard" });
-  const rest = await renderedOnce(`parts of the chart for ${JSON.stringify(bus)}`, async () => {
+  const rest = await renderedOnce(`parts of the chart in ${folder} for ${JSON.stringify(bus)}`, async () => {
     const { published, rendered } = await chartParts(project, bus);
     return { published, rendered };
   });
-  return { layout, ...rest };
+  return { layout, components: project.components, ...rest };
 }
 
 /** Writes the chart. `kubeconfig` is that of Helm's cluster, if any. */
-export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
+export async function openChart({
+  cluster = "default",
+  kubeconfig = "",
+  project = root,
+} = {}): Promise<Chart> {
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
-  await writeChart(folder, chartFiles(await partsFor({ cluster })));
+  await writeChart(folder, chartFiles(await partsFor({ cluster }, project)));
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );

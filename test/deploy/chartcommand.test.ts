@@ -7,11 +7,13 @@ import { parse } from "yaml";
 import { separateLayout } from "../../deploy/generate/layout.ts";
 import { authorizationFile } from "../../deploy/generate/manifestfiles.ts";
 import { chartFiles } from "../../deploy/helm/chart.ts";
+import { identity } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
 import { functions } from "../../functions/index.ts";
 import { runHere } from "../cli/here.ts";
-import { partsFor } from "./chart.ts";
-import { root } from "./manifests.ts";
+import { openChart, partsFor } from "./chart.ts";
+import { find, root, type Workload } from "./manifests.ts";
+import { parcels, printed } from "./projects.ts";
 
 async function scratch(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "test-chart-"));
@@ -67,4 +69,28 @@ test("rejects an invalid cluster name", async () => {
   await expect(chart("--out", await scratch(), "--cluster", "Blue")).rejects.toThrow(
     /--cluster <name>' argument 'Blue' is invalid/,
   );
+});
+
+test("a user's project without webhooks has a chart without gateway and routes, and workers for its group", async () => {
+  const { helm, template, folder, remove } = await openChart({ project: parcels });
+  onTestFinished(remove);
+  expect(parse(await readFile(join(folder, "Chart.yaml"), "utf8"))).toMatchObject({
+    name: "operator",
+    appVersion: "1.2.3",
+  });
+  expect((await helm(["lint", "--strict", folder])).code).toBe(0);
+  const printedNames = (await printed(["--profile", "production"], { folder: parcels })).map(identity);
+  const names = (await template()).map(identity);
+  // Helm renders neither; and roles of users are not part of the chart.
+  const others = /^(Namespace|CustomResourceDefinition) |^ClusterRole denrei-(view|edit|admin|bus-viewer)$/;
+  const withoutHash = (name: string) => name.replace(/-[bcdfghkmt2456789]{10}$/, "");
+  expect(names.sort()).toEqual(
+    printedNames
+      .filter((name) => !others.test(name))
+      .map(withoutHash)
+      .sort(),
+  );
+  const posts = await template({ functions: { post: { replicas: 5 } }, admission: { replicas: 3 } });
+  expect(find<Workload>(posts, "Deployment", "denrei-post").spec.replicas).toBe(5);
+  await expect(template({ gateway: { replicas: 1 } })).rejects.toThrow(/gateway/);
 });

@@ -94,6 +94,26 @@ describe("by values", () => {
     },
   );
 
+  test("disabled components have no workers, and the bridge has no rights on their kinds", async () => {
+    const off = { enabled: false };
+    const objects = await chart.template({ components: { paas: off, pipecd: off }, autoscaling: "keda" });
+    const settings = find(objects, "ConfigMap", "denrei-settings").data;
+    expect(settings).toMatchObject({ DENREI_COMPONENTS: "zundoko,ghapp" });
+    expect(find(usual, "ConfigMap", "denrei-settings").data).not.toHaveProperty("DENREI_COMPONENTS");
+    // Users of the bus are those of all functions, and policies may select pods that do not exist.
+    const rest = objects.filter(
+      ({ kind, metadata }) => kind !== "NetworkPolicy" && metadata.name !== "nats-config",
+    );
+    expect(JSON.stringify(rest).match(/[\w-]*(modoki|pipecd|kpack|deployments)[\w-]*/g)).toBe(null);
+    const bridge = JSON.stringify(find(objects, "ClusterRole", "denrei-bridge"));
+    expect(bridge).toContain("hikawas");
+    expect(bridge).toContain("namespaces");
+    const none = await chart.template({
+      components: Object.fromEntries(["zundoko", "ghapp", "paas", "pipecd"].map((name) => [name, off])),
+    });
+    expect(find(none, "ConfigMap", "denrei-settings").data).toMatchObject({ DENREI_COMPONENTS: "none" });
+  });
+
   test("an external NATS changes the settings, the policies, and KEDA's endpoint", async () => {
     const external = { url: "tls://nats.example.com:4222", streamReplicas: 5 };
     const keda = {
