@@ -52,6 +52,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     "with 202 when",
     "docs/tracing.md",
   ],
+  ["run", "[function...]", "--watch-seconds", "--webhook-secrets <folder>", "--ack-wait-seconds", "OTEL_"],
   [
     "dashboard",
     ...["--dashboard-url <url>", "DENREI_DASHBOARD_KEYS", "--oidc-issuer <url>", "DENREI_OIDC_CLIENT_ID"],

@@ -61,6 +61,12 @@ async function refusesSubscribe({ nc }: Bus, subject: string): Promise<boolean> 
   return refused;
 }
 
+/** The roles whose processes `run` replaces. */
+const partsOfRun = ["bridge", "gateway", "worker"];
+/** Roles that may do something, and `run` if one of its parts may. */
+const withRun = (roles: readonly string[]): string[] =>
+  (roles.some((role) => partsOfRun.includes(role)) ? [...roles, "run"] : [...roles]).sort();
+
 describe("before the bridge has created the streams", () => {
   test.for(["worker", "mine"])("%s reports the missing stream and its creator", async (role) => {
     const error = await ensureFunctions(parties.of(role), options, subscriptions.slice(0, 1)).catch(
@@ -185,19 +191,30 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+const asked = [
+  ...streamVerbs.flatMap((verb) => streamNames.map((name) => `${verb}.${name}`)),
+  ...consumerVerbs.flatMap((verb) =>
+    streamNames.flatMap((name) => consumerNames.map((consumer) => `${verb}.${name}.${consumer}`)),
+  ),
+  ...["STREAM.NAMES", "STREAM.LIST", "ACCOUNT.PURGE.x", "SERVER.REMOVE", "META.LEADER.STEPDOWN"],
+];
+
+/** The requests that the server does not deny to a role. */
+async function heardOf(role: string): Promise<string[]> {
+  const heard: string[] = [];
+  for (const question of asked)
+    if (!(await refusesPublish(parties.of(role), `$JS.API.${question}`))) heard.push(question);
+  return heard.sort();
+}
+
+test("run may make the JetStream requests of its parts, and is denied all others", async () => {
+  const parts = await Promise.all(partsOfRun.map(heardOf));
+  expect(await heardOf("run")).toEqual([...new Set(parts.flat())].sort());
+});
+
 describe.each(Object.keys(allowed))("%s", (role) => {
   test("may make the JetStream requests it needs, and is denied all others", async () => {
-    const asked = [
-      ...streamVerbs.flatMap((verb) => streamNames.map((name) => `${verb}.${name}`)),
-      ...consumerVerbs.flatMap((verb) =>
-        streamNames.flatMap((name) => consumerNames.map((consumer) => `${verb}.${name}.${consumer}`)),
-      ),
-      ...["STREAM.NAMES", "STREAM.LIST", "ACCOUNT.PURGE.x", "SERVER.REMOVE", "META.LEADER.STEPDOWN"],
-    ];
-    const heard: string[] = [];
-    for (const question of asked)
-      if (!(await refusesPublish(parties.of(role), `$JS.API.${question}`))) heard.push(question);
-    expect(heard.sort()).toEqual([...new Set(allowed[role])].sort());
+    expect(await heardOf(role)).toEqual([...new Set(allowed[role])].sort());
     expect(asked.length).toBeGreaterThan(250);
   });
 
@@ -228,7 +245,7 @@ describe.each(Object.keys(allowed))("%s", (role) => {
       echo("theirs"),
       "_INBOX.>",
       "_INBOX.*",
-      ...["bridge", "gateway", "dashboard", "operator", "worker", "mine", "theirs", "admin"]
+      ...["bridge", "gateway", "dashboard", "operator", "run", "worker", "mine", "theirs", "admin"]
         .filter((other) => other !== role)
         .map((other) => `${inboxPrefixOf(userOf(other))}.>`),
     ];
@@ -254,7 +271,7 @@ describe("listening", () => {
   test.for(table)("to %s", async ([subject, ...roles]) => {
     const may: string[] = [];
     for (const [role, bus] of parties.buses) if (!(await refusesSubscribe(bus, subject))) may.push(role);
-    expect(may.sort()).toEqual([...roles].sort());
+    expect(may.sort()).toEqual(withRun(roles));
   });
 });
 
@@ -326,6 +343,6 @@ describe("publishing", () => {
   test.for(table)("on %s", async ([subject, ...roles]) => {
     const may: string[] = [];
     for (const [role, bus] of parties.buses) if (!(await refusesPublish(bus, subject))) may.push(role);
-    expect(may.sort()).toEqual([...roles].sort());
+    expect(may.sort()).toEqual(withRun(roles));
   });
 });
