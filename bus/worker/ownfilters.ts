@@ -61,7 +61,7 @@ const watchesOfObjects = ({ for: kind, filter }: Filtering): Watch[] =>
     ? []
     : [{ ...filter, kind, keys: ({ metadata: { namespace = "", name } }) => [{ namespace, name }] }];
 
-/** The key of the object of the kind `owner` that controls a child; undefined if there is none. */
+/** The key of the object of the kind `owner` that controls a child; undefined without such a controller. */
 export function controllerKey(owner: Kind, child: Stored): ObjectKey | undefined {
   const { namespace = "" } = child.metadata;
   if (namespace === "" && owner.scope === "Namespaced") return markedOwner(child, owner);
