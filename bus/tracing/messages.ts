@@ -92,7 +92,7 @@ export function setWebhook(
   }: {
     readonly status: number;
     readonly outcome: string;
-    readonly provider?: string;
+    readonly provider: string;
     readonly event?: string;
     readonly delivery?: string;
   },
@@ -100,7 +100,7 @@ export function setWebhook(
   span.set(() => ({
     "http.response.status_code": status,
     "denrei.outcome": outcome,
-    ...(provider !== undefined && { "denrei.webhook.provider": provider }),
+    "denrei.webhook.provider": provider,
     ...(event !== undefined && { "denrei.webhook.event": event }),
     ...(delivery !== undefined && { "denrei.webhook.delivery": delivery }),
   }));
