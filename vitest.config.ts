@@ -53,7 +53,8 @@ export default defineConfig({
           exclude: [...nightly],
           // No program can be obtained: a test that wants one belongs to the integration tests.
           env: { DENREI_CACHE_DIR: "/dev/null", KUBEBUILDER_ASSETS: "/dev/null" },
-          testTimeout: 30_000,
+          // Ends a test that hangs, and none that is slow on a busy machine.
+          testTimeout: 120_000,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

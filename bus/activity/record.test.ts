@@ -13,7 +13,7 @@ const cause = fc.oneof(
     type: fc.constant("object" as const),
     ...{ group: text, kind: text, namespace: text, name: text, uid: text, resourceVersion: text },
   }),
-  fc.record({ type: fc.constant("webhook" as const), event: text, delivery: text }),
+  fc.record({ type: fc.constant("webhook" as const), provider: text, event: text, delivery: text }),
   fc.record({ type: fc.constantFrom("timer" as const, "replay" as const) }),
 );
 const write = fc.record({

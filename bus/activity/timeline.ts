@@ -115,8 +115,8 @@ async function webhooksOf(
   const traceOfDelivery = new Map<string, string | undefined>();
   for (const { record } of found)
     for (const cause of record.causes)
-      if (cause.type === "webhook" && !traceOfDelivery.has(cause.delivery))
-        traceOfDelivery.set(cause.delivery, traceId(record.traceparent));
+      if (cause.type === "webhook" && !traceOfDelivery.has(senderText(cause)))
+        traceOfDelivery.set(senderText(cause), traceId(record.traceparent));
   const id = trace && traceIn(trace);
   if (traceOfDelivery.size === 0 && id === undefined) return [];
   const begin = Math.min(Date.now(), ...found.map(({ record }) => record.startedAt - record.waitedMillis));
@@ -124,12 +124,17 @@ async function webhooksOf(
   const events: TimelineEvent[] = [];
   for await (const delivery of deliveries(bus, { since })) {
     const own = traceId(attribute(delivery.message.headers, "traceparent") || undefined);
-    if (!traceOfDelivery.has(delivery.delivery) && (id === undefined || own !== id)) continue;
+    const sender = senderText(delivery);
+    if (!traceOfDelivery.has(sender) && (id === undefined || own !== id)) continue;
     const at = Date.parse(delivery.time);
-    events.push({ type: "webhook", at, trace: own ?? traceOfDelivery.get(delivery.delivery), delivery });
+    events.push({ type: "webhook", at, trace: own ?? traceOfDelivery.get(sender), delivery });
   }
   return events;
 }
+
+/** Ids of deliveries are unique for one provider. */
+const senderText = ({ provider, delivery }: { readonly provider: string; readonly delivery: string }) =>
+  `${provider} ${delivery}`;
 
 /** The dead letters of the object, or of the objects in the trace. */
 async function deadLettersOf(

@@ -26,7 +26,7 @@ import { optedInLeaseKey, positionKey } from "./position.ts";
 import { registerQueueMetrics } from "./queuemetrics.ts";
 import { Readiness } from "./readiness.ts";
 import { RunningScopes, type StopScope } from "./runningscopes.ts";
-import type { ScopeState, ScopeTools } from "./scope.ts";
+import { type ScopeState, type ScopeTools, scopesOf } from "./scope.ts";
 import { registerStreamMetrics } from "./streammetrics.ts";
 import { keepTopology } from "./topologykeeper.ts";
 
@@ -253,8 +253,8 @@ class RunningBridge implements Bridge {
   }
 
   async #deletePositions(kind: Kind): Promise<void> {
-    const { cluster, namespaces = [] } = this.#options;
-    const watched = namespaces.length > 0 ? namespaces : [undefined];
-    await Promise.all(watched.map((namespace) => this.#kv.delete(positionKey(cluster, kind, namespace))));
+    const { cluster, namespaces } = this.#options;
+    const keys = scopesOf(kind, namespaces).map((namespace) => positionKey(cluster, kind, namespace));
+    await Promise.all(keys.map((key) => this.#kv.delete(key)));
   }
 }

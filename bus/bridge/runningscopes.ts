@@ -4,7 +4,7 @@ import type { LeaseTimes } from "./lease.ts";
 import { type Lease, type NamedLeaseOptions, ownLease } from "./leases.ts";
 import { leaseKey } from "./position.ts";
 import type { Readiness } from "./readiness.ts";
-import { type Scope, type ScopeState, type ScopeTools, scopeText, startScope } from "./scope.ts";
+import { type Scope, type ScopeState, type ScopeTools, scopesOf, scopeText, startScope } from "./scope.ts";
 
 /** Options of {@link RunningScopes}. */
 export interface RunningScopesOptions extends ScopeTools {
@@ -54,10 +54,7 @@ export class RunningScopes {
 
   /** Starts a kind: one scope per namespace if the bridge watches only some, otherwise one. */
   startKind(kind: Kind, options?: StartOptions): StopScope[] {
-    const { namespaces = [] } = this.#options;
-    return kind.scope === "Namespaced" && namespaces.length > 0
-      ? namespaces.map((namespace) => this.start(kind, namespace, options))
-      : [this.start(kind, undefined, options)];
+    return scopesOf(kind, this.#options.namespaces).map((namespace) => this.start(kind, namespace, options));
   }
 
   /** Starts one scope. */

@@ -63,6 +63,12 @@ export interface Scope {
 export const scopeText = (kind: Kind, namespace: string | undefined): string =>
   namespace === undefined ? kindText(kind) : `${kindText(kind)} in ${namespace}`;
 
+/** The namespaces of a kind's scopes: the watched ones, each its own, or all together as undefined. */
+export const scopesOf = (
+  { scope }: Pick<Kind, "scope">,
+  watched: readonly string[] = [],
+): readonly (string | undefined)[] => (scope === "Namespaced" && watched.length > 0 ? watched : [undefined]);
+
 /** Stands by for a scope, and watches it while the lease is held. */
 export function startScope(options: ScopeOptions): Scope {
   const { kind, namespace, lease, metrics, log, onState } = options;

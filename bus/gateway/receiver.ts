@@ -128,9 +128,10 @@ async function receive(
   const span = webhookSpan(String(request.headers.traceparent ?? ""), began);
   return spanned(span, async () => {
     const read = readEvent(options, { request, hook, body, type }, span.traceparent);
-    const result = "status" in read ? read : await store(options, hook, read, answerBy);
+    const answered = "status" in read ? read : await store(options, hook, read, answerBy);
+    const result = { ...answered, provider: hook.provider.name, signed: true };
     setWebhook(span, result);
-    return { ...result, provider: hook.provider.name, signed: true };
+    return result;
   });
 }
 

@@ -32,7 +32,17 @@ test.each([
 
 const trace = (at: number, flags = "01") =>
   `00-${"a".repeat(31)}${at.toString(16).slice(-1)}-${"b".repeat(16)}-${flags}`;
-const webhook = (delivery: string): Cause => ({ type: "webhook", event: "push", delivery });
+const webhook = (delivery: string): Cause => ({
+  type: "webhook",
+  provider: "github",
+  event: "push",
+  delivery,
+});
+
+test("a webhook that an earlier version stored is of GitHub", () => {
+  const cause = { type: "webhook", event: "push", delivery: "1" };
+  expect(parseRequest(text({ cause })).cause).toEqual(webhook("1"));
+});
 
 test("a merged request has all causes, and the traces of those that were sampled", () => {
   const first = newRequest(webhook("1"), trace(1));

@@ -20,7 +20,13 @@ const causeSchema = z.discriminatedUnion("type", [
     type: z.literal("object"),
     ...objectVersionSchema.shape,
   }),
-  z.object({ type: z.literal("webhook"), event: z.string(), delivery: z.string() }),
+  z.object({
+    type: z.literal("webhook"),
+    /** The sender: `github`. Stored requests of earlier versions have none. */
+    provider: z.string().default("github"),
+    event: z.string(),
+    delivery: z.string(),
+  }),
   z.object({ type: z.literal("timer") }),
   z.object({ type: z.literal("replay") }),
 ]);

@@ -86,11 +86,13 @@ export function setWebhook(
   {
     status,
     outcome,
+    provider,
     event,
     delivery,
   }: {
     readonly status: number;
     readonly outcome: string;
+    readonly provider: string;
     readonly event?: string;
     readonly delivery?: string;
   },
@@ -98,6 +100,7 @@ export function setWebhook(
   span.set(() => ({
     "http.response.status_code": status,
     "denrei.outcome": outcome,
+    "denrei.webhook.provider": provider,
     ...(event !== undefined && { "denrei.webhook.event": event }),
     ...(delivery !== undefined && { "denrei.webhook.delivery": delivery }),
   }));
@@ -108,16 +111,19 @@ export function setWebhook(
 export const routeWebhookSpan = (
   fn: string,
   {
+    provider,
     event,
     delivery,
     traceparent,
   }: {
+    readonly provider: string;
     readonly event: string;
     readonly delivery: string;
     readonly traceparent: string | undefined;
   },
 ): Span =>
   routingSpan(fn, streams.webhooks, traceparent, () => ({
+    "denrei.webhook.provider": provider,
     "denrei.webhook.event": event,
     "denrei.webhook.delivery": delivery,
   }));

@@ -1,10 +1,17 @@
 /** The kinds that functions name in their declarations. */
 import { type Kind, kindText } from "../kube/kind.ts";
 import { haveSameDefinition } from "../kube/samekind.ts";
-import type { ReconcileFunction } from "./function.ts";
+
+/** The parts of a function that name kinds. */
+interface Declaration {
+  readonly name: string;
+  readonly for: Kind;
+  readonly owns: readonly Kind[];
+  readonly watches: readonly { readonly kind: Kind }[];
+}
 
 /** All kinds in the declaration of a function, as often as it names them. */
-export const namedKinds = (fn: ReconcileFunction): Kind[] => [
+export const namedKinds = (fn: Declaration): Kind[] => [
   fn.for,
   ...fn.owns,
   ...fn.watches.map((watch) => watch.kind),
@@ -14,7 +21,7 @@ export const namedKinds = (fn: ReconcileFunction): Kind[] => [
  * The kinds of these functions that are defined with `defineKind`, and so have a generated CRD; each once. Throws a `TypeError`
  * if one kind has two definitions that differ, for example in version, writers, or refinements: one would be dropped.
  */
-export function definedKinds(functions: readonly ReconcileFunction[]): Kind[] {
+export function definedKinds(functions: readonly Declaration[]): Kind[] {
   const found = new Map<string, { readonly kind: Kind; readonly fn: string }>();
   const defined = functions.flatMap((fn) =>
     namedKinds(fn).flatMap((kind) => (kind.definition === undefined ? [] : [{ kind, fn: fn.name }])),

@@ -7,7 +7,6 @@ import type { Kind } from "../kube/kind.ts";
 import { controllerOf, groupOf, type KubeObject, type Stored } from "../kube/object.ts";
 import type { ObjectKey } from "../subjects.ts";
 import { digestOf } from "../values/digest.ts";
-import type { ReconcileFunction } from "./function.ts";
 import {
   checkWatches,
   type Filter,
@@ -26,14 +25,22 @@ export interface OwnedKind<T extends KubeObject = KubeObject> extends Filter<T> 
 /** Whether a kind of children is declared in the form that can have a filter. */
 export const isOwnedKind = (owned: Kind | OwnedKind): owned is OwnedKind => typeof owned.kind !== "string";
 
-type Filtering = Pick<ReconcileFunction, "for" | "filter" | "ownsFiltered" | "watches">;
+/** The parts of a function that its filters depend on. */
+interface Filtering {
+  readonly for: Kind;
+  readonly filter: Filter | undefined;
+  readonly ownsFiltered: readonly OwnedKind[];
+  readonly watches: readonly Watch[];
+  readonly annotations: readonly string[];
+  readonly finalizer: string | undefined;
+}
 
 /**
  * Whether the function reconciles this version of an object: it matches the filter, or it is being deleted and has the finalizer
  * of the function.
  */
 export const isReconciled = (
-  { filter = {}, finalizer }: Pick<ReconcileFunction, "filter" | "finalizer">,
+  { filter = {}, finalizer }: Pick<Filtering, "filter" | "finalizer">,
   object: Stored,
 ): boolean => isFinalizable(object, finalizer) || isSelected(filter, object);
 
@@ -61,7 +68,7 @@ const watchesOfObjects = ({ for: kind, filter }: Filtering): Watch[] =>
     ? []
     : [{ ...filter, kind, keys: ({ metadata: { namespace = "", name } }) => [{ namespace, name }] }];
 
-/** The key of the object of the kind `owner` that controls a child; undefined if there is none. */
+/** The key of the object of the kind `owner` that controls a child; undefined without such a controller. */
 export function controllerKey(owner: Kind, child: Stored): ObjectKey | undefined {
   const { namespace = "" } = child.metadata;
   if (namespace === "" && owner.scope === "Namespaced") return markedOwner(child, owner);
@@ -80,7 +87,7 @@ export function routerFilters(fn: Filtering): string[] {
 }
 
 /** Checks all filters of a function. Throws a `TypeError` for one on a part that is never on the bus. */
-export function checkFilters(fn: Filtering & Pick<ReconcileFunction, "annotations">): void {
+export function checkFilters(fn: Filtering): void {
   const own = fn.filter === undefined ? [] : [{ ...fn.filter, kind: fn.for, keys: () => [] }];
   checkWatches([...fn.watches, ...watchesOfChildren(fn), ...own], fn.annotations);
 }

@@ -215,5 +215,7 @@ export async function keysOfWebhook(
 }
 
 /** The request for a webhook. */
-export const requestOfWebhook = ({ event, delivery, traceparent }: Webhook, clock?: BusClock): Request =>
-  newRequest({ type: "webhook", event, delivery }, traceparent, clock);
+export const requestOfWebhook = (webhook: Webhook, clock?: BusClock): Request => {
+  const { provider, event, delivery, traceparent } = webhook;
+  return newRequest({ type: "webhook", provider, event, delivery }, traceparent, clock);
+};

@@ -143,7 +143,12 @@ export interface InFlightReconcile {
 /** The cause of a reconcile. */
 export type ReconcileCause =
   | { readonly type: "object"; readonly object: ObjectName; readonly resourceVersion: string }
-  | { readonly type: "webhook"; readonly event: string; readonly delivery: string }
+  | {
+      readonly type: "webhook";
+      readonly provider: string;
+      readonly event: string;
+      readonly delivery: string;
+    }
   | { readonly type: "timer" }
   | { readonly type: "replay" };
 
@@ -216,6 +221,8 @@ export interface WebhookEntry {
   readonly type: "webhook";
   readonly id: string;
   readonly at: string;
+  /** The sender: `github`. */
+  readonly provider: string;
   /** As the sender names it: `pull_request`. */
   readonly event: string;
   /** Including the action: `com.github.pull_request.opened`. */

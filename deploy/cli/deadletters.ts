@@ -96,7 +96,7 @@ export function causeText(cause: DeadLetter["cause"]): string {
     case "object":
       return `${cause.kind} ${keyText(cause)} at resourceVersion ${cause.resourceVersion}`;
     case "webhook":
-      return `webhook ${cause.event}, delivery ${cause.delivery}`;
+      return `webhook ${cause.provider} ${cause.event}, delivery ${cause.delivery}`;
     default:
       return cause.type;
   }

@@ -136,8 +136,9 @@ function rows(entry: TimelineEvent): string[][] {
   const row = (what: string, by: string): string[] => [time(at), what, by, trace];
   switch (entry.type) {
     case "webhook": {
-      const { event, delivery, owner, repository } = entry.delivery;
-      return [row(`webhook ${event}, delivery ${delivery}`, [owner, repository].filter(Boolean).join("/"))];
+      const { provider, event, delivery, owner, repository } = entry.delivery;
+      const what = `webhook ${provider} ${event}, delivery ${delivery}`;
+      return [row(what, [owner, repository].filter(Boolean).join("/"))];
     }
     case "deadletter": {
       const { fn, key, letter } = entry.letter;

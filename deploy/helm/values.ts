@@ -280,7 +280,7 @@ const ingressValues = (defaults: Routes) =>
     .strictObject({
       enabled: z.boolean().default(false).describe("Create an Ingress."),
       className: text.default("").describe("Ingress class. If empty, the default of the cluster."),
-      host: text.min(1).default(defaults.host).describe("Host name to which GitHub sends webhooks."),
+      host: text.min(1).default(defaults.host).describe("Host name that receives webhooks."),
       tlsSecret: text
         .default(defaults.tlsSecret)
         .describe("Secret with the certificate of the host. If empty, no TLS."),
@@ -296,7 +296,7 @@ const httpRouteValues = (defaults: Routes) =>
   z
     .strictObject({
       enabled: z.boolean().default(false).describe("Create an HTTPRoute."),
-      hosts: z.array(text).default([defaults.host]).describe("Host names to which GitHub sends webhooks."),
+      hosts: z.array(text).default([defaults.host]).describe("Host names that receive webhooks."),
       parentRefs: z
         .array(object)
         .default(defaults.parentRefs.map((ref) => ({ ...ref })))

@@ -24,7 +24,12 @@ const installation = (status?: Installation["status"], spec: object = {}): Store
   ...(status && { status }),
 });
 const token = (change: string) => ({ change, refresh: now + 1, expires: now + 2 });
-const webhook = (delivery: string): Cause => ({ type: "webhook", event: "installation", delivery });
+const webhook = (delivery: string): Cause => ({
+  type: "webhook",
+  provider: "github",
+  event: "installation",
+  delivery,
+});
 /** The Installation after the webhooks among the causes were recorded. */
 const noted = (of: Stored<Installation>, causes: readonly Cause[], at = now) => {
   const change = newChange(of, { causes, now: () => at });
@@ -57,7 +62,7 @@ test.each(
   };
   expect(await woken(2)).toEqual([{ namespace: "a", name: "web" }]);
   expect(await woken(22)).toEqual([]);
-  const after = noted(installation(), [{ type: "webhook", event, delivery: "1" }]);
+  const after = noted(installation(), [{ type: "webhook", provider: "github", event, delivery: "1" }]);
   expect(isRenewalDue(after, token(""))).toBe(true);
 });
 

@@ -298,7 +298,7 @@ test("a trace covers the webhook to the write, without other namespaces", async 
   expect(last?.entries[0]).toMatchObject({ event: "push", delivery: hook.delivery, repository: "acme/web" });
   const object = { group, kind: "Sticker", namespace: team, name: "web" };
   expect(last?.entries[1]).toMatchObject({
-    causes: [{ type: "webhook", event: "push", delivery: hook.delivery }],
+    causes: [{ type: "webhook", provider: "github", event: "push", delivery: hook.delivery }],
     writes: [{ verb: "status", object, resourceVersion: written.metadata.resourceVersion }],
     outcome: "success",
   });

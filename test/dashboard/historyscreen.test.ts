@@ -69,7 +69,7 @@ test("an object's history begins with the webhook and ends with the write, as do
   const [webhook, reconcile] = await newest.locator("ol.timeline > li").allInnerTexts();
   expect(webhook).toContain(`Delivery ${hook.delivery}`);
   expect(reconcile).toContain("Done");
-  expect(reconcile).toContain(`Webhook push received delivery ${hook.delivery}`);
+  expect(reconcile).toContain(`Webhook github push received delivery ${hook.delivery}`);
   expect(reconcile).toMatch(/1st attempt, by worker-1: waited .+, took .+/);
   const write = newest.getByRole("list", { name: "Writes" }).getByRole("listitem");
   expect(await write.allInnerTexts()).toEqual([

@@ -34,9 +34,8 @@ function natsConfiguration(objects: readonly Manifest[]): Manifest {
   return find(objects, "ConfigMap", name ?? "");
 }
 
-/** The default path of webhooks. */
-/** The built-in functions have webhooks of GitHub only. */
-const webhookPath = "/github";
+/** The path of all hooks. */
+const webhookPath = "/";
 
 const workersIn = (objects: readonly Manifest[]): Workload[] =>
   objects

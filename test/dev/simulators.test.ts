@@ -73,7 +73,7 @@ test("what the guide prints works, and no webhook is lost while code is saved or
   const [name = "", value = ""] = readFileSync(headerPath, "utf8").trim().split(": ");
   const answer = await fetch(url, { method: "PUT", headers: { [name]: value }, body });
   expect(answer.status).toBe(201);
-  await printed(/ gateway push [0-9a-f]{8} {2}stored, answered 202$/);
+  await printed(/ gateway github push [0-9a-f]{8} {2}stored, answered 202$/);
 
   const [hook = "", secretPath = ""] = captured(/Send webhooks to (\S+), with the secret in (\S+)\.$/);
   const secret = readFileSync(secretPath, "utf8").trim();

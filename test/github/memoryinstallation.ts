@@ -71,7 +71,7 @@ export class MemoryInstallation {
 
   /** A new delivery of a webhook. */
   webhook(event: string): Cause {
-    return { type: "webhook", event, delivery: String(++this.#deliveries) };
+    return { type: "webhook", provider: "github", event, delivery: String(++this.#deliveries) };
   }
 
   status(): Installation["status"] {

@@ -263,7 +263,12 @@ test("removes the note of a closed, locked pull request when GitHub accepts the 
   expect(pipeline.events).toEqual([expect.stringMatching(/\(#1, #2\)\. Retried for a day:.*locked/)]);
 
   await github.unlockConversation({ repository: "acme/closed", number: 2 });
-  await pipeline.show([], "Ready", { type: "webhook", event: "pull_request", delivery: "1" });
+  await pipeline.show([], "Ready", {
+    type: "webhook",
+    provider: "github",
+    event: "pull_request",
+    delivery: "1",
+  });
   expect((await commentsOf("acme/closed", 2))[0]).toContain("was deleted");
   expect(pipeline.status()?.reports?.map(({ number }) => number)).toEqual([1]);
 

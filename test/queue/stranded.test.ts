@@ -123,7 +123,10 @@ test("ignores messages that the bus delivers late", async () => {
   await queue.request(key, newRequest({ type: "replay" }));
   const { found } = await searching(queue, async () => {
     for (let round = 0; round < 10; round++) {
-      await queue.request(key, newRequest({ type: "webhook", event: "push", delivery: `number-${round}` }));
+      await queue.request(
+        key,
+        newRequest({ type: "webhook", provider: "github", event: "push", delivery: `number-${round}` }),
+      );
       await expect.poll(() => left(queue), polling).toEqual([]);
     }
   });

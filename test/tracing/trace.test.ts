@@ -201,6 +201,7 @@ test("a signed webhook joins its sender's trace, which ends in the reconcile, wi
     kind: "server",
     attributes: {
       "http.response.status_code": 202,
+      "denrei.webhook.provider": "github",
       "denrei.webhook.event": "push",
       "denrei.webhook.delivery": hook.delivery,
     },

@@ -4,19 +4,12 @@
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads
  */
 import { z } from "zod";
+import { person, repositoryFields } from "../repositoryfields.ts";
 
-const person = z.object({ login: z.string() });
 const pullRequests = z.array(z.object({ number: z.number() }));
 const app = z.object({ id: z.number().nullable() }).nullish();
 
-const repository = z.object({
-  id: z.number(),
-  name: z.string(),
-  full_name: z.string(),
-  default_branch: z.string().optional(),
-  url: z.string(),
-  owner: person,
-});
+const repository = repositoryFields.extend({ url: z.string() });
 
 const sender = z.object({ login: z.string(), type: z.string() }).optional();
 

@@ -1,6 +1,7 @@
 /** Gitea and Forgejo: https://docs.gitea.com/usage/webhooks */
 import { z } from "zod";
 import { type EventSchemas, makeProvider, type Provider } from "../provider.ts";
+import { person, repositoryFields } from "../repositoryfields.ts";
 import { signatures } from "../signatures.ts";
 
 /** The name of an event, as in the header `X-Gitea-Event`. */
@@ -24,15 +25,7 @@ export type GiteaEventName =
   | "workflow_job"
   | "workflow_run";
 
-const person = z.object({ login: z.string() });
-const repository = z.object({
-  id: z.number(),
-  name: z.string(),
-  full_name: z.string(),
-  default_branch: z.string().optional(),
-  html_url: z.string(),
-  owner: person,
-});
+const repository = repositoryFields.extend({ html_url: z.string() });
 const branch = z.object({
   ref: z.string(),
   sha: z.string(),

@@ -86,6 +86,7 @@ async function entryOf(
   switch (timelineEvent.type) {
     case "webhook": {
       const {
+        provider,
         event,
         type: eventType,
         delivery,
@@ -99,6 +100,7 @@ async function entryOf(
         type: "webhook",
         id: `webhook-${sequence}`,
         at,
+        provider,
         event,
         eventType,
         delivery,

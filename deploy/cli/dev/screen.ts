@@ -109,8 +109,8 @@ const problemText = ({ msg, retryInMillis }: LogRecord): string =>
 const subject = ({ function: fn, key }: LogRecord, paint: Paint): string =>
   `${paint("cyan", String(fn))}${key === undefined ? "" : ` ${String(key)}`}`;
 
-function webhookText({ event, delivery, outcome, status }: LogRecord, paint: Paint): string {
-  const which = [event, String(delivery ?? "").slice(0, 8)].filter(Boolean).join(" ");
+function webhookText({ provider, event, delivery, outcome, status }: LogRecord, paint: Paint): string {
+  const which = [provider, event, String(delivery ?? "").slice(0, 8)].filter(Boolean).join(" ");
   return `${paint("cyan", "gateway")} ${which}  ${paint("dim", `${outcome}, answered ${status}`)}`;
 }
 

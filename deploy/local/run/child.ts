@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { ExpectedError } from "denrei/runtime";
+import { busyMillis } from "./busy.ts";
 import { poll } from "./poll.ts";
 
 /** The shell script that ends children when their owner dies. */
@@ -32,7 +33,10 @@ export interface ChildSpec {
    * it was started.
    */
   readonly ready?: (() => Promise<unknown>) | undefined;
-  /** How long it may take to become ready, in milliseconds. Default: 30 s. */
+  /**
+   * How long it may take to become ready, in milliseconds. Time in which it is busy or waits for a processor does not count, up to
+   * nine times as long. Default: 30 s.
+   */
   readonly readyMillis?: number | undefined;
   /** How long it may take to end after a signal before it is killed, in milliseconds. Default: 2 s. */
   readonly graceMillis?: number | undefined;
@@ -247,6 +251,7 @@ async function untilReady(spec: ChildSpec, life: ChildLife, signal: AbortSignal 
   });
   const ready = poll("it to become ready", spec.ready ?? spawned(life), {
     timeoutMillis: spec.readyMillis ?? 30_000,
+    excusedMillis: () => (life.pid === undefined ? 0 : busyMillis(life.pid)),
     signal: either,
   });
   // The promise that loses the race may reject later, unhandled.

@@ -31,3 +31,10 @@ test("an abort ends the wait with the signal's reason", async () => {
   const signal = AbortSignal.abort(new Error("the run is over"));
   await expect(poll("it", probe, { timeoutMillis: 60_000, signal })).rejects.toThrow("the run is over");
 });
+
+test("excuses time that does not count, at most nine times the limit", async () => {
+  const begun = performance.now();
+  const options = { timeoutMillis: 5, intervalMillis: 1, excusedMillis: () => 60_000 };
+  await expect(poll("it", () => Promise.reject(new Error("not yet")), options)).rejects.toThrow("timed out");
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(50);
+});

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface PollOptions {
   /** Fail after this many milliseconds. */
   readonly timeoutMillis: number;
+  /** How many of the milliseconds so far do not count. At most nine times the limit does not. */
+  readonly excusedMillis?: (() => number) | undefined;
   /** Pause between two calls, in milliseconds. Default: 25. */
   readonly intervalMillis?: number | undefined;
   /** Ends the wait with the signal's reason. */
@@ -16,21 +18,23 @@ export interface PollOptions {
  * the machine was suspended may be outdated. When the last call fails too, its error is the cause of the thrown error.
  */
 export async function poll<T>(what: string, probe: () => Promise<T>, options: PollOptions): Promise<T> {
-  const deadline = performance.now() + options.timeoutMillis;
+  const { timeoutMillis, excusedMillis = () => 0 } = options;
+  const begun = performance.now();
+  const isOver = () => {
+    const late = performance.now() - begun - timeoutMillis;
+    return late >= 0 && late >= Math.min(excusedMillis(), 9 * timeoutMillis);
+  };
   for (;;) {
     options.signal?.throwIfAborted();
-    const isLast = performance.now() >= deadline;
+    const isLast = isOver();
     try {
       return await probe();
     } catch (error) {
       options.signal?.throwIfAborted();
       if (isLast) {
-        throw new Error(
-          `timed out after ${options.timeoutMillis / 1000} s waiting for ${what}: ${describe(error)}`,
-          {
-            cause: error,
-          },
-        );
+        throw new Error(`timed out after ${timeoutMillis / 1000} s waiting for ${what}: ${describe(error)}`, {
+          cause: error,
+        });
       }
     }
     // An abort only ends the pause. The loop then throws the signal's reason.

@@ -13,7 +13,7 @@ const changed = (kind: string): Cause => ({
   ...{ group: "", kind, namespace: "default", name: "x", uid: "u", resourceVersion: "1" },
 });
 const child = changed("RemoteSync");
-const webhook: Cause = { type: "webhook", event: "pull_request", delivery: "d" };
+const webhook: Cause = { type: "webhook", provider: "github", event: "pull_request", delivery: "d" };
 
 /** A pipeline that was listed, and is due again in a second. */
 const pipeline = (status: object = {}, metadata: object = {}, listed = "True") =>

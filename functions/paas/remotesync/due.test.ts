@@ -66,7 +66,7 @@ const object = (kind: string): Cause => ({
   uid: "u",
   resourceVersion: "1",
 });
-const webhook: Cause = { type: "webhook", event: "push", delivery: "d" };
+const webhook: Cause = { type: "webhook", provider: "github", event: "push", delivery: "d" };
 const timer: Cause = { type: "timer" };
 const secret = object("Secret");
 

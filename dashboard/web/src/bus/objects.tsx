@@ -28,8 +28,11 @@ export function Cause({ of: cause, about }: { of: ReconcileCause; about: ObjectN
     case "webhook":
       return (
         <>
-          Webhook <strong>{cause.event}</strong> received{" "}
-          <span class="quiet small">delivery {cause.delivery}</span>
+          Webhook{" "}
+          <strong>
+            {cause.provider} {cause.event}
+          </strong>{" "}
+          received <span class="quiet small">delivery {cause.delivery}</span>
         </>
       );
     case "timer":
