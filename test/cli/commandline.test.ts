@@ -81,7 +81,18 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     "do everything",
     "Stop its workers first",
   ],
-  ["new function", "<name>", "--for <Kind>", "--group <group>", "--system <folder>", "--owns", "--dry-run"],
+  [
+    "new function",
+    ...[
+      "<name>",
+      "--for <Kind>",
+      "--external <kind>",
+      "--group <group>",
+      "--plural <name>",
+      "--scope <scope>",
+    ],
+    ...["--system <folder>", "--owns", "--watches", "--webhook <provider>", "--dry-run"],
+  ],
 ];
 
 describe("--help", () => {
