@@ -74,12 +74,13 @@ function kindValues({ name, kind, scope, origin }: Subject): Readonly<Record<str
   };
 }
 
-/** Where tests find the CRD of a kind that the API server does not serve by itself. */
-function crdPathOf({ subject }: Scaffold, { layout }: Target): string | undefined {
-  const { kind } = subject;
-  const needsCrd = kind.definition === undefined && subject.origin !== "new" && !isBuiltIn(kind.group);
-  return needsCrd ? layout.crdOf(kind) : undefined;
-}
+/** Whether the kind has a CRD of another project. */
+export const needsCrd = ({ kind, origin }: Subject): boolean =>
+  kind.definition === undefined && origin !== "new" && !isBuiltIn(kind.group);
+
+/** Where tests find the CRD of another project. */
+const crdPathOf = ({ subject }: Scaffold, { layout }: Target): string | undefined =>
+  needsCrd(subject) ? layout.crdOf(subject.kind) : undefined;
 
 async function crdFile(path: string, { name, kind, scope }: Subject): Promise<PlannedFile> {
   const { group, version, plural } = kind;
