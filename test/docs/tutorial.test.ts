@@ -58,7 +58,7 @@ class Reader {
     else if (output === undefined) expect(await this.shell(text), text).toMatchObject({ code: 0 });
     else
       await expect
-        .poll(async () => this.outcome(text, output), { timeout: 60_000, interval: 500 })
+        .poll(async () => this.outcome(text, output), { timeout: 240_000, interval: 500 })
         .toEqual({ missing: [], fails: text.endsWith("# fails") });
   }
 
