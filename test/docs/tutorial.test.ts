@@ -70,9 +70,13 @@ class Reader {
     return missing.length > 0 ? { missing, lines } : { missing, fails: code !== 0 };
   }
 
-  /** As `npm create` does, once the packages are published. */
+  /** As `npm create` does with published packages. */
   private async create(): Promise<void> {
-    expect(await run(["init", project], { cwd: folder })).toMatchObject({ code: 0 });
+    const temporary = mkdtempSync(join(folder, "create-"));
+    await install(temporary, { dependencies: { "create-denrei": "" } }, tarballs);
+    const program = join(temporary, "node_modules/.bin/create-denrei");
+    const created = await run([project], { command: [program], cwd: folder, env: this.env });
+    expect(created).toMatchObject({ stderr: "", code: 0 });
     this.cwd = join(folder, project);
   }
 
