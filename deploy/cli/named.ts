@@ -1,5 +1,5 @@
 /** Functions of the project, by name. */
-import type { ReconcileFunction } from "denrei";
+import type { ReconcileFunction, WebhookProvider } from "denrei";
 import { openProject, UsageError } from "denrei/runtime";
 import { didYouMean } from "denrei/values";
 
@@ -34,4 +34,12 @@ export async function functionsNamed(
 ): Promise<ReconcileFunction[]> {
   await checkFunctionNames(selected, others);
   return (await openProject()).load(selected);
+}
+
+/** The providers of the webhooks that the project's functions subscribe to, each once. */
+export async function webhookProviders(): Promise<readonly WebhookProvider[]> {
+  const providers = (await allFunctions()).flatMap(({ webhooks }) =>
+    webhooks.map(({ provider }) => provider),
+  );
+  return [...new Map(providers.map((provider) => [provider.name, provider])).values()];
 }

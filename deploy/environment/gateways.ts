@@ -1,7 +1,8 @@
-/** Gateways of an environment, and the secret of their hook. */
+/** Gateways of an environment, and the secrets of their hooks. */
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { github, type WebhookProvider } from "denrei";
 import { type Child, freePort } from "../local/index.ts";
 import { type ReplicaOptions, startReplica } from "./replicas.ts";
 
@@ -13,46 +14,70 @@ export interface Hook {
   readonly secret: string;
 }
 
-const provider = "github";
+/** A hook for the webhooks of one provider, and the file with its secret. */
+export interface ProviderHook extends Hook {
+  readonly secretPath: string;
+}
+
 const hookName = "app";
 
-/** A hook with a new secret, and the settings of a gateway that serves it. */
-export interface MadeHook {
-  readonly hook: Hook;
-  readonly secretPath: string;
+/** Hooks with new secrets, and the settings of a gateway that serves them. */
+export interface MadeHooks {
+  /** One for each provider, in their order. */
+  readonly hooks: readonly [ProviderHook, ...ProviderHook[]];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Creates a hook for gateways at these addresses, `host:port`. The secret is written to the folder of the run. */
-export async function makeHook(directory: string, addresses: readonly string[]): Promise<MadeHook> {
+/** Providers; the first one counts where only one does. */
+export type Providers = readonly [WebhookProvider, ...WebhookProvider[]];
+
+/** The provider of functions that subscribe to none. */
+export const usualProviders: Providers = [github];
+
+/** Creates hooks for gateways at these addresses, `host:port`. The secrets are written to the folder of the run. */
+export async function makeHooks(
+  directory: string,
+  addresses: readonly string[],
+  providers: Providers = usualProviders,
+): Promise<MadeHooks> {
   const folder = join(directory, "webhooks");
-  const secretPath = join(folder, `${provider}.${hookName}`);
-  const secret = randomBytes(24).toString("base64url");
   await mkdir(folder);
-  await writeFile(secretPath, `${secret}\n`, { mode: 0o600 });
-  return {
-    hook: { urls: addresses.map((address) => `http://${address}/${provider}/${hookName}`), secret },
-    secretPath,
-    env: { DENREI_WEBHOOK_SECRETS: folder },
+  const make = async ({ name, signature }: WebhookProvider): Promise<ProviderHook> => {
+    const secretPath = join(folder, `${name}.${hookName}`);
+    const secret = secretFor(signature);
+    await writeFile(secretPath, `${secret}\n`, { mode: 0o600 });
+    return { urls: addresses.map((address) => `http://${address}/${name}/${hookName}`), secret, secretPath };
   };
+  const [first, ...others] = providers;
+  const hooks: MadeHooks["hooks"] = [await make(first), ...(await Promise.all(others.map(make)))];
+  return { hooks, env: { DENREI_WEBHOOK_SECRETS: folder } };
+}
+
+/** A secret that the scheme can use. Standard Webhooks wants a prefix and base64. */
+function secretFor(signature: WebhookProvider["signature"]): string {
+  const bytes = randomBytes(24);
+  const usual = bytes.toString("base64url");
+  return signature.problemOf(usual) === undefined ? usual : `whsec_${bytes.toString("base64")}`;
 }
 
 /** Gateways before they run, so that a sender of webhooks can start first. */
-export interface PreparedGateways {
-  /** No addresses without gateways. */
-  readonly hook: Hook;
+export interface PreparedGateways extends Pick<MadeHooks, "hooks"> {
   /** Starts `gateway-1` and so on, and resolves when all of them are ready. */
   start(options: ReplicaOptions): Promise<readonly Child[]>;
 }
 
-/** Reserves ports for this many gateways, and writes their secret to the folder of the run. */
-export async function prepareGateways(count: number, directory: string): Promise<PreparedGateways> {
+/** Reserves ports for this many gateways, and writes their secrets to the folder of the run. */
+export async function prepareGateways(
+  count: number,
+  directory: string,
+  providers?: Providers,
+): Promise<PreparedGateways> {
   // A gateway keeps its port when it restarts.
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const addresses = ports.map((port) => `127.0.0.1:${port}`);
-  const { hook, env: received } = await makeHook(directory, addresses);
+  const { hooks, env: received } = await makeHooks(directory, addresses, providers);
   return {
-    hook,
+    hooks,
     start: (options) =>
       Promise.all(
         addresses.map((address, at) => {
@@ -68,3 +93,9 @@ export async function prepareGateways(count: number, directory: string): Promise
       ),
   };
 }
+
+/** Lines that say where webhooks arrive. */
+export const guideToHooks = (hooks: readonly ProviderHook[]): string[] =>
+  hooks.flatMap(({ urls: [url], secretPath }) =>
+    url === undefined ? [] : [`Send webhooks to ${url}, with the secret in ${secretPath}.`],
+  );

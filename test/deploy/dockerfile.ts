@@ -48,12 +48,24 @@ export function includedBy(ignoreText: string): (path: string) => boolean {
   };
 }
 
+/** Where a stage copies from, and what `npm ci` does. */
+export interface StageOptions {
+  /** The folder of the build. Default: the repository. */
+  readonly context?: string;
+  /** Called in the working directory instead of `npm ci`. Default: the caller has installed the packages. */
+  readonly npmCi?: (folder: string, args: readonly string[]) => Promise<unknown>;
+}
+
 /**
  * Runs a stage in a folder that stands for the root: WORKDIR, COPY from the context, and RUN, as the stage's user if this
- * process can switch to it. The caller handles copies from other stages and `npm ci`.
+ * process can switch to it. The caller handles copies from other stages.
  */
-export async function runStage(stage: readonly Instruction[], target: string): Promise<void> {
-  const kept = includedBy(await readFile(join(root, ".dockerignore"), "utf8"));
+export async function runStage(
+  stage: readonly Instruction[],
+  target: string,
+  { context = root, npmCi = async () => undefined }: StageOptions = {},
+): Promise<void> {
+  const kept = includedBy(await readFile(join(context, ".dockerignore"), "utf8"));
   const env = { PATH: [join(target, "usr/local/bin"), process.env.PATH].join(delimiter) };
   let folder = target;
   let user = {};
@@ -64,20 +76,27 @@ export async function runStage(stage: readonly Instruction[], target: string): P
     } else if (name === "USER") {
       const [uid, gid] = rest.split(":").map(Number);
       user = rest === "root" || process.getuid?.() !== 0 ? {} : { uid, gid };
-    } else if (name === "COPY" && !rest.startsWith("--from=")) await copy(rest, folder, kept);
-    else if (name === "RUN" && !rest.startsWith("npm ci ")) await run(rest, { cwd: folder, env, ...user });
+    } else if (name === "COPY" && !rest.startsWith("--from=")) await copy(rest, { context, folder, kept });
+    else if (name === "RUN" && rest.startsWith("npm ci ")) await npmCi(folder, rest.split(/\s+/).slice(1));
+    else if (name === "RUN") await run(rest, { cwd: folder, env, ...user });
   }
 }
 
-async function copy(rest: string, folder: string, kept: (path: string) => boolean): Promise<void> {
+interface Copying {
+  readonly context: string;
+  readonly folder: string;
+  readonly kept: (path: string) => boolean;
+}
+
+async function copy(rest: string, { context, folder, kept }: Copying): Promise<void> {
   const words = rest.split(/\s+/);
   const destination = words.pop() ?? "";
   for (const source of words) {
     if (!kept(source)) throw new Error(`.dockerignore excludes ${source}, which the Dockerfile copies`);
     const to = destination.endsWith("/") ? join(destination, basename(source)) : destination;
-    await cp(join(root, source), join(folder, to), {
+    await cp(join(context, source), join(folder, to), {
       recursive: true,
-      filter: (path) => kept(relative(root, path).replaceAll(sep, "/")),
+      filter: (path) => kept(relative(context, path).replaceAll(sep, "/")),
     });
   }
 }

@@ -63,25 +63,29 @@ export async function makeImage(): Promise<Image> {
   await cp(page, join(app, "dashboard/web/dist"), { recursive: true });
   await runStage(lastStage, folder);
   await run("chmod", ["-R", "a-w,a+rX", folder]);
-  const [uid, gid] = (allOf(lastStage, "USER")[0] ?? "").split(":");
   const node = join(folder, "usr/local/bin/node");
   return {
     folder,
     app,
     stages,
     lastStage,
-    command: (args) =>
-      process.getuid?.() === 0
-        ? {
-            command: "setpriv",
-            args: [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--no-new-privs", node, ...args],
-          }
-        : { command: node, args: [...args] },
+    command: (args) => asUser(allOf(lastStage, "USER").at(-1) ?? "", [node, ...args]),
     async remove() {
       await run("chmod", ["-R", "u+w", scratch]);
       await rm(scratch, { recursive: true, force: true });
     },
   };
+}
+
+/** A command line that runs a program as the user of a Dockerfile, `uid:gid`, if this process can switch to it. */
+export function asUser(user: string, [program = "", ...args]: readonly string[]) {
+  const [uid, gid] = user.split(":");
+  return process.getuid?.() === 0
+    ? {
+        command: "setpriv",
+        args: [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--no-new-privs", program, ...args],
+      }
+    : { command: program, args };
 }
 
 /** Builds the dashboard's page like its stage, with the installed packages. Returns its folder. */

@@ -5,13 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Environment, type Running, root, run, start, testFolder } from "../cli/program.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import {
-  install,
-  installedPackages,
-  packedPackages,
-  programIn,
-  type Tarballs,
-} from "../packages/tarballs.ts";
+import { install, packedPackages, programIn, type Tarballs } from "../packages/tarballs.ts";
 import { type Edit, edit, isLine, stepsOf } from "./steps.ts";
 
 const { kubectl } = await programs("kubectl", ...platformPrograms);
@@ -23,8 +17,8 @@ const longestMillis = 900_000;
 let tarballs: Tarballs;
 let folder: string;
 beforeAll(async () => {
-  tarballs = await packedPackages();
   folder = mkdtempSync(join(tmpdir(), "denrei-tutorial-"));
+  tarballs = await packedPackages(join(folder, "tarballs"));
 }, longestMillis);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -157,10 +151,8 @@ function isListed(path: string): boolean {
   );
 }
 
-test("the project has one zod, and type-checks with a function of all features, with and without our tsconfig.json", async () => {
+test("the project type-checks with a function of all features, with and without our tsconfig.json", async () => {
   const cwd = join(folder, project);
-  const zods = installedPackages(cwd).filter((path) => /(^|\/)zod\/package\.json$/.test(path));
-  expect(zods).toEqual(["zod/package.json"]);
   copyFileSync(join(root, "test/fixtures/shop.ts"), join(cwd, "functions/shop.ts"));
   const reference = readFileSync(join(root, "docs/functions.md"), "utf8");
   const [, extended = ""] = /```json\n(.*?)```/s.exec(reference) ?? [];

@@ -1,18 +1,48 @@
-/** The packages of a release, installed outside this repository. The tests of docs/tutorial.md use all of them in a project. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+/** The packages of a release, installed in projects outside this repository. */
+import { execFile } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { run } from "../cli/program.ts";
-import { install, installedPackages, packedPackages, programIn } from "./tarballs.ts";
+import { basename, delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
+import { externalKind } from "../../bus/kube/kind.ts";
+import type { KubeObject } from "../../bus/kube/object.ts";
+import { root, run, start, testFolder } from "../cli/program.ts";
+import { startDev } from "../dev/project.ts";
+import { startLocalTestEnvironment } from "../harness/environment.ts";
+import { platformPrograms, programs } from "../harness/programs.ts";
+import { Lines } from "../ket/lines.ts";
+import { makeProjectImage } from "./projectimage.ts";
+import { install, installedPackages, packedPackages, programIn, type Tarballs } from "./tarballs.ts";
 
+await programs(...platformPrograms);
+
+const command = promisify(execFile);
+let tarballs: Tarballs;
+let folder: string;
 /** A project that only runs functions. */
 let production: string;
+/** What `npm create denrei@latest my-operator` made, with two more functions. */
+let project: string;
 beforeAll(async () => {
-  production = mkdtempSync(join(tmpdir(), "denrei-production-"));
-  await install(production, { dependencies: { denrei: "" } }, await packedPackages());
+  folder = mkdtempSync(join(tmpdir(), "denrei-packages-"));
+  tarballs = await packedPackages(join(folder, "tarballs"));
+  production = join(folder, "production");
+  mkdirSync(production);
+  await install(production, { dependencies: { denrei: "" } }, tarballs);
+  project = await createProject();
 }, 600_000);
-afterAll(() => rmSync(production, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const bytesOf = (path: string): number =>
   readdirSync(path, { recursive: true, encoding: "utf8" })
@@ -28,9 +58,132 @@ test("production needs at most 40 packages and 25 MB, none of which compiles man
     expect(existsSync(join(production, "node_modules", name))).toBe(false);
 });
 
+/** Node that runs `npm create` must be new enough. */
+const withNode = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+
+/** Creates a project as `npm create` does, which installs the package and runs its program, and adds functions. */
+async function createProject(): Promise<string> {
+  const creator = join(folder, "creator");
+  mkdirSync(creator);
+  await install(creator, { dependencies: { "create-denrei": "" } }, tarballs);
+  const create = (...args: string[]) =>
+    run(args, {
+      command: [join(creator, "node_modules/.bin/create-denrei")],
+      cwd: folder,
+      env: withNode,
+    });
+  expect(await create()).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("npm create denrei@latest my-operator"),
+  });
+  const created = await create("my-operator");
+  expect(created.stdout).toContain("cd my-operator\n  npm install\n  npm run dev");
+  expect((await create("my-operator")).stderr).toContain("is not empty: choose the name of a new one");
+  const made = join(folder, "my-operator");
+  await install(made, JSON.parse(readFileSync(join(made, "package.json"), "utf8")), tarballs);
+  for (const kind of [
+    ["--for", "Deployment"],
+    ["--external", "acme.example/v1/WidgetClass", "--scope", "Cluster"],
+  ]) {
+    const name = kind.includes("Deployment") ? "census" : "widgets";
+    const { stdout, stderr } = await run(["new", "function", name, ...kind], {
+      command: programIn(made),
+      cwd: made,
+    });
+    expect(stdout + stderr).toContain(`Run its test: npx vitest run test/${name}.test.ts`);
+  }
+  return made;
+}
+
+test("a project with new functions type-checks, passes its cases, prints its manifests, and reloads saved code", async () => {
+  const zods = installedPackages(project).filter((path) => /(^|\/)zod\/package\.json$/.test(path));
+  expect(zods).toEqual(["zod/package.json"]);
+  const tool = (path: string, ...args: string[]) =>
+    run([join(project, "node_modules", path), ...args], {
+      command: [process.execPath],
+      cwd: project,
+      env: { NO_COLOR: "1" },
+      longestMillis: 300_000,
+    });
+  expect(await tool("typescript/bin/tsc", "--noEmit")).toMatchObject({ stdout: "", stderr: "", code: 0 });
+  const cases = await tool("vitest/vitest.mjs", "run");
+  expect(cases.stdout + cases.stderr).toContain("Tests  6 passed (6)");
+  await command(join(root, "node_modules/.bin/biome"), [
+    ...["check", "--error-on-warnings", `--config-path=${formatting(folder)}`],
+    ...["functions", "test", "denrei.config.ts"].map((path) => join(project, path)),
+  ]);
+  const crds = await run(["crds"], { command: programIn(project), cwd: project });
+  expect(crds.stdout).toContain("name: greetings.greeting.example.com");
+  expect(crds.stdout).not.toContain("zundoko");
+
+  const here = testFolder();
+  const dev = await startDev(
+    {
+      start: (args, env = {}) =>
+        start(args, { command: programIn(project), cwd: project, env: { ...here.env, ...env } }),
+    },
+    ["greeting"],
+  );
+  const file = join(project, "functions/greeting/greeting.ts");
+  writeFileSync(file, readFileSync(file, "utf8").replace("Hello,", "Good morning,"));
+  await dev.printed("saved functions/greeting/greeting.ts");
+  await dev.printed("Code 2 runs");
+  dev.running.process.kill("SIGINT");
+  expect(await dev.running.ended).toMatchObject({ code: 130, signal: null });
+}, 600_000);
+
+/** A configuration with the repository's style, without its folders. */
+function formatting(path: string): string {
+  const { vcs: _, files: __, ...style } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
+  writeFileSync(join(path, "biome.json"), JSON.stringify(style));
+  return path;
+}
+
+const Greeting = externalKind<KubeObject<{ who: string }, { message?: string }>>({
+  group: "greeting.example.com",
+  version: "v1alpha1",
+  kind: "Greeting",
+  plural: "greetings",
+});
+
+test("the image of a project runs its bridge and its functions", async () => {
+  const image = await makeProjectImage(project, join(folder, "tarballs"), join(folder, "image"));
+  expect(existsSync(join(image.app, "node_modules/@denrei/cli"))).toBe(false);
+  expect(existsSync(join(image.app, "test"))).toBe(false);
+  const crds = await run(["crds", "--json"], { command: programIn(project), cwd: project });
+  const widgets = readFileSync(join(project, "test/crds/widgetclasses.acme.example.yaml"), "utf8");
+  const environment = await startLocalTestEnvironment({
+    crds: [...JSON.parse(crds.stdout).items, parse(widgets)],
+  });
+  onTestFinished(() => environment.stop());
+  const { platform, client } = environment;
+  const kubeconfig = join(folder, "kubeconfig");
+  writeFileSync(kubeconfig, readFileSync(platform.kubeconfigPath));
+  for (const args of [["bridge"], ["worker", "all"]]) {
+    const log = new Lines();
+    await platform.spawn({
+      name: `image-${args[0]}`,
+      ...image.command(args),
+      cwd: image.app,
+      env: { ...image.env, KUBECONFIG: kubeconfig, NATS_URL: platform.natsUrl, VITEST: undefined },
+      onLine: (line) => log.push(line),
+      ready: () => log.until((line) => /"msg":"(bridge|worker) ready"/.test(line)),
+      graceMillis: 12_000,
+    });
+  }
+  const greeting = parse(readFileSync(join(project, "test/cases/greeting/first/given.yaml"), "utf8"));
+  greeting.metadata.namespace = "default";
+  await client.create(Greeting, greeting, { fieldManager: "test" });
+  const at = { namespace: "default", name: "first" };
+  await environment.until(Greeting, at, ({ status }) => status?.message === "Good morning, Kaito!");
+}, 300_000);
+
 test("a folder without a project is reported, with how to create one", async () => {
-  const { code, stderr } = await run(["worker", "all"], { command: programIn(production), cwd: production });
+  const { code, stderr } = await run(["worker", "all"], {
+    command: programIn(production),
+    cwd: join(folder, "tarballs"),
+  });
   expect(code).toBe(2);
-  expect(stderr).toContain(`${basename(production)} is not in a Denrei project`);
+  expect(stderr).toContain(`${basename(join(folder, "tarballs"))} is not in a Denrei project`);
   expect(stderr).toContain("npx denrei init my-operator");
 });

@@ -8,12 +8,12 @@ import { type DemoEnvironment, startDemoEnvironment } from "./environment.ts";
 import { githubDemo } from "./githubdemo.ts";
 import { paasDemo } from "./paasdemo.ts";
 import { pipecdDemo } from "./pipecddemo.ts";
+import { projectRun } from "./projectrun.ts";
 import { songDemo } from "./songdemo.ts";
 
 /** Starts everything, shows the demo, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {
-  const { parts, run } = demos[options.name](options);
-  await expectExamples(options.mode);
+  const { parts, run } = await demoOf(options);
   const { display, print, stopping } = openTerminal();
   const { signal } = stopping;
   const rights = options.ownRights ? "own" : "generated";
@@ -29,11 +29,13 @@ export async function demo(options: DemoOptions): Promise<void> {
   process.exit();
 }
 
-/** Throws a `UsageError` in a project without the functions that the demos show. */
-async function expectExamples(mode: DemoOptions["mode"]): Promise<void> {
-  if ((await functionNames()).includes("hikawa")) return;
+/** The demo. Throws a `UsageError` in a project without the functions that it shows. */
+async function demoOf(options: DemoOptions): Promise<Demo> {
+  const hasExamples = (await functionNames()).includes("hikawa");
+  if (hasExamples) return demos[options.name](options);
+  if (options.mode === "up") return projectRun(options);
   throw new UsageError(
-    `denrei ${mode} shows Denrei's own functions, which this project does not have. Run yours with denrei dev`,
+    "denrei demo shows Denrei's own functions, which this project does not have. Run yours with denrei dev or denrei up",
   );
 }
 

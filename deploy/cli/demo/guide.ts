@@ -1,26 +1,18 @@
 /** The guide that `denrei up` prints. Indented lines can be pasted into a shell. */
-import { relative } from "node:path";
-import { fileURLToPath } from "node:url";
 import { launcher } from "denrei/runtime";
 import { guideToDashboard } from "../../environment/dashboard.ts";
+import { guideToHooks } from "../../environment/gateways.ts";
 import { quoted } from "../quoted.ts";
 import type { DemoEnvironment } from "./environment.ts";
-import { sampleFile } from "./songsteps.ts";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
+/** The command line, for the project in `root`. */
+export const programIn = (root: string): string => (process.cwd() === root ? "npx denrei" : quoted(launcher));
 
-/** The text of the guide. */
-export function guide({
-  client,
-  kubeconfigPath,
-  natsUrl,
-  directory,
-  replicas,
-  dashboard,
-}: DemoEnvironment): string {
-  const cwd = process.cwd();
-  const denrei = cwd === root ? "npx denrei" : quoted(launcher);
-  const sample = relative(cwd, fileURLToPath(sampleFile));
+/** The text of the guide. `commands` show the objects of the project. */
+export function guide(
+  { client, kubeconfigPath, natsUrl, directory, replicas, dashboard, hooks }: DemoEnvironment,
+  commands: readonly string[],
+): string {
   const [worker] = replicas;
   // Do not print the user's own settings: they may contain a password.
   const settings =
@@ -35,12 +27,10 @@ export function guide({
   const lines = [
     "",
     ...settings,
-    "To show the objects and the queues, and to start another song:",
-    "    kubectl get hikawas,zundokos,kiyoshis",
-    `    ${denrei} status`,
-    `    kubectl replace --force -f ${quoted(sample)}`,
+    ...commands,
     `To kill ${worker?.name}, which is then started again:`,
     `    kill -9 ${worker?.pid}`,
+    ...guideToHooks(hooks),
     ...(dashboard ? guideToDashboard(dashboard, client.connection.namespace) : []),
     `Logs are in ${directory}/logs. Ctrl-C stops everything.`,
   ];

@@ -1,12 +1,16 @@
 /** The demo `song`, and `denrei up`, which also has a dashboard. */
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { say } from "denrei/runtime";
 import { missingIssuer } from "../../environment/dashboard.ts";
 import { grantRoles } from "../../environment/grants.ts";
 import { count } from "../../environment/progress.ts";
+import { repository } from "../layout.ts";
+import { quoted } from "../quoted.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
-import { guide } from "./guide.ts";
+import { guide, programIn } from "./guide.ts";
 import { shortSongVariables } from "./shortsong.ts";
-import { printSong, summarizeSongs } from "./songsteps.ts";
+import { printSong, sampleFile, summarizeSongs } from "./songsteps.ts";
 
 export function songDemo(options: DemoOptions): Demo {
   const { mode, workers = 3 } = options;
@@ -34,12 +38,19 @@ export function songDemo(options: DemoOptions): Demo {
         onSample(name) {
           say(`\nThe Hikawa ${name} sings on ${count(workers, "replica")}.`);
           if (notice !== undefined) say(notice);
-          say(`${guide(environment)}\n`);
+          say(`${guide(environment, songCommands())}\n`);
         },
       });
     },
   };
 }
+
+const songCommands = (): string[] => [
+  "To show the objects and the queues, and to start another song:",
+  "    kubectl get hikawas,zundokos,kiyoshis",
+  `    ${programIn(repository)} status`,
+  `    kubectl replace --force -f ${quoted(relative(process.cwd(), fileURLToPath(sampleFile)))}`,
+];
 
 /** Whether there will be a dashboard, and why `denrei up` has none. */
 export function planDashboard({ mode, dashboard }: DemoOptions): {

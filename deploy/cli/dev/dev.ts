@@ -99,7 +99,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
       if (isGuidePrinted || reloader.declared === undefined || signal.aborted) return;
       isGuidePrinted = true;
       const dashboard = await openDashboard({ environment: withServices, display, say: print, signal });
-      say(guide(withServices, reloader.declared, { inspector, receiver, github, dashboard }));
+      say(guide(withServices, reloader.declared, { inspector, receiver, github, dashboard }, root));
     };
     // Not awaited, so that a stop signal also ends the program while code starts.
     const startReload = () => void reload().catch((error: unknown) => stopping.abort(error));

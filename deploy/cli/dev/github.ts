@@ -30,7 +30,7 @@ export interface DevGitHub {
 /** How to start it. */
 export interface DevGitHubOptions extends Pick<GitHubOptions, "onEnd" | "signal"> {
   readonly environment: Pick<Environment, "processes" | "dashboard">;
-  readonly receiver: Pick<Receiver, "hook">;
+  readonly receiver: Pick<Receiver, "hooks">;
 }
 
 const repository = "acme/web";
@@ -42,7 +42,9 @@ const privateKeySecretRef = { name: "app-key", key: "private-key.pem" };
 /** Starts it; its webhooks go to the receiver. Throws what `startSimulator` throws. */
 export async function openGitHub({
   environment: { processes, dashboard },
-  receiver: { hook },
+  receiver: {
+    hooks: [hook],
+  },
   onEnd,
   signal,
 }: DevGitHubOptions): Promise<DevGitHub> {

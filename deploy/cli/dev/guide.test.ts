@@ -7,9 +7,12 @@ const noExtras = { inspector: undefined, receiver: undefined, github: undefined,
 
 function debuggerLine(port: number): string {
   const inspector = { port, forwardTo: () => undefined, close: () => undefined };
-  const lines = guide(environment, { functions: ["a"], resources: [] }, { ...noExtras, inspector }).split(
-    "\n",
-  );
+  const lines = guide(
+    environment,
+    { functions: ["a"], resources: [] },
+    { ...noExtras, inspector },
+    "/here",
+  ).split("\n");
   return lines.find((line) => line.startsWith("A debugger")) ?? "";
 }
 
@@ -19,7 +22,7 @@ test("adds the group to plurals that two groups share", () => {
     { plural: "applications", group: "paas" },
     { plural: "applications", group: "pipecd" },
   ];
-  expect(guide(environment, { functions: ["a"], resources }, noExtras)).toContain(
+  expect(guide(environment, { functions: ["a"], resources }, noExtras, "/here")).toContain(
     "kubectl get hikawas,applications.paas,applications.pipecd -A",
   );
 });

@@ -1,7 +1,10 @@
 /** The guide that `denrei dev` prints once the first code runs. Indented lines can be pasted into a shell. */
 import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
 import { guideToDashboard } from "../../environment/dashboard.ts";
 import type { Environment } from "../../environment/environment.ts";
+import { guideToHooks } from "../../environment/gateways.ts";
+import { isRepository, samplesOf } from "../layout.ts";
 import { quoted } from "../quoted.ts";
 import type { DevDashboard } from "./dashboard.ts";
 import type { DevGitHub } from "./github.ts";
@@ -25,6 +28,7 @@ export function guide(
   { kubeconfigPath, natsUrl }: Pick<Environment, "kubeconfigPath" | "natsUrl">,
   { functions, resources }: Pick<Declared, "functions" | "resources">,
   { inspector, receiver, github, dashboard }: Extras,
+  root: string,
 ): string {
   // Do not print the user's own settings: they may contain a password.
   const settings =
@@ -35,18 +39,15 @@ export function guide(
           `    export KUBECONFIG=${quoted(kubeconfigPath)} NATS_URL=${quoted(natsUrl)}`,
           "and then",
         ];
-  const sample = "functions/zundoko/sample.yaml";
   return [
     "",
     `${functions.join(", ")} ${functions.length === 1 ? "runs" : "run"}. ${settings[0]}`,
     ...settings.slice(1),
-    ...(functions.includes("hikawa") && existsSync(sample) ? [`    kubectl apply -f ${sample}`] : []),
+    ...samplesIn(root, functions).map((path) => `    kubectl apply -f ${quoted(path)}`),
     `    kubectl get ${resourceNames(resources).join(",")} -A`,
     "    npx denrei status",
     ...(github ? guideToGitHub(github) : []),
-    ...(receiver
-      ? [`Send webhooks to ${receiver.hook.urls[0]}, with the secret in ${receiver.secretPath}.`]
-      : []),
+    ...guideToHooks(receiver?.hooks ?? []),
     ...(inspector
       ? [
           `A debugger can attach to 127.0.0.1:${inspector.port}: in VS Code with "Attach to npm run dev"${
@@ -57,9 +58,20 @@ export function guide(
         ]
       : []),
     ...(dashboard ? guideToDashboard(dashboard, dashboard.namespace) : []),
-    "When you save a file in functions/ or bus/, the new code handles the next event. Ctrl-C stops everything.",
+    `When you save a file${isRepository(root) ? " in functions/ or bus/" : ""}, the new code handles the next event. Ctrl-C stops everything.`,
     "",
   ].join("\n");
+}
+
+/** The most samples to list. */
+const mostSamples = 5;
+
+/** Files with objects for the functions, relative to the working directory. */
+function samplesIn(root: string, functions: readonly string[]): string[] {
+  const song = "functions/zundoko/sample.yaml";
+  const ours = functions.includes("hikawa") && existsSync(join(root, song)) ? [song] : [];
+  const paths = [...ours, ...samplesOf(root, functions)].slice(0, mostSamples);
+  return paths.map((path) => relative(process.cwd(), join(root, path)));
 }
 
 /** Names for `kubectl get`, with the group if two groups have the same plural. */

@@ -5,6 +5,7 @@
 
 import { duration } from "../../environment/progress.ts";
 import { describeExit, type Exit } from "../../local/index.ts";
+import { isRepository } from "../layout.ts";
 import type { DevEnvironment } from "./environment.ts";
 import { crdDigestVariable, type Declared, roleDigestVariable } from "./protocol.ts";
 import type { Receiver } from "./receiver.ts";
@@ -41,6 +42,12 @@ interface RunningBridge {
 }
 
 const replicasOf = ({ workers, gateways }: CodeVersion): readonly Replica[] => [...workers, ...gateways];
+
+/** How the user updates the CRDs elsewhere. */
+const otherCrds = (root: string): string =>
+  isRepository(root)
+    ? "`npm run generate` writes those in crds/."
+    : "For other clusters: npx denrei crds | kubectl apply --server-side -f -";
 
 /** Pauses before restarts of a replica that keeps failing. Milliseconds. */
 const restartPauses = [0, 1000, 3000, 10_000];
@@ -180,7 +187,7 @@ export class Reloader {
 
   /** Stops the previous version, and lets the new one reconcile all objects. */
   async #retire(previous: CodeVersion, next: CodeVersion, savedAt: number): Promise<void> {
-    const { screen } = this.#options;
+    const { screen, root } = this.#options;
     await Promise.all(replicasOf(previous).map((replica) => replica.retire()));
     const [first] = next.workers;
     first?.requestAll();
@@ -189,7 +196,7 @@ export class Reloader {
       "green",
     );
     if (first?.declared?.crds !== previous.workers[0]?.declared?.crds)
-      screen.print("The CRDs here follow the code. `npm run generate` writes those in crds/.", "yellow");
+      screen.print(`The CRDs here follow the code. ${otherCrds(root)}`, "yellow");
   }
 
   /** Restarts a replica that has exited, until it runs or is replaced. */

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { AbsentError, openProject, say } from "denrei/runtime";
+import { layoutOf } from "../layout.ts";
 import { type PlannedFile, plannedFiles } from "./files.ts";
 import { projectKinds } from "./knownkinds.ts";
-import { layoutOf } from "./layout.ts";
 import { type NewFunction, scaffoldOf, type Target } from "./scaffold.ts";
 import { writeAll } from "./write.ts";
 

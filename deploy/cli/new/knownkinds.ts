@@ -7,7 +7,7 @@ import * as coreKinds from "denrei/kinds";
 import { UsageError } from "denrei/runtime";
 import { didYouMean } from "denrei/values";
 import { isProjectSource } from "../dev/watch.ts";
-import type { Layout } from "./layout.ts";
+import type { Layout } from "../layout.ts";
 
 /** A kind, and how to import it. */
 export interface KnownKind {

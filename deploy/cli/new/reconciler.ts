@@ -27,6 +27,7 @@ export function reconcilerValues(scaffold: Scaffold, path: string): Readonly<Rec
     owns: owns.length === 0 ? "" : `  owns: [${owns.map((one) => one.name).join(", ")}],`,
     watches: watchLines(scaffold).join("\n"),
     webhooks: webhook === undefined ? "" : webhookLines(webhook, scaffold).join("\n"),
+    permissions: isBinding(subject) ? bindLines.join("\n") : "",
     children: owns
       .map((one) => `    const ${listOf(one)} = await ctx.read.children(${one.name});`)
       .join("\n"),
@@ -93,6 +94,21 @@ const webhookLines = (provider: string, { subject }: Scaffold): string[] => [
   "      // The objects to reconcile: here, that with the name of the repository.",
   `      keys: ({ repository }) => [{ namespace: ${subject.scope === "Cluster" ? '""' : '"default"'}, name: repository }],`,
   "    }),",
+  "  ],",
+];
+
+const isBinding = ({ kind: { group, kind } }: Scaffold["subject"]): boolean =>
+  group === "rbac.authorization.k8s.io" && kind.endsWith("Binding");
+
+const bindLines = [
+  "  // The API server demands this right for a change of a binding: here, of one to the role `view`.",
+  "  permissions: [",
+  "    {",
+  '      apiGroups: ["rbac.authorization.k8s.io"],',
+  '      resources: ["clusterroles"],',
+  '      resourceNames: ["view"],',
+  '      verbs: ["bind"],',
+  "    },",
   "  ],",
 ];
 

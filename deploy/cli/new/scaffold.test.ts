@@ -6,9 +6,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { UsageError } from "../../../bus/command/errors.ts";
 import { functions } from "../../../functions/index.ts";
+import { layoutOf } from "../layout.ts";
 import { plannedFiles } from "./files.ts";
 import { projectKinds } from "./knownkinds.ts";
-import { layoutOf } from "./layout.ts";
 import { type NewFunction, scaffoldOf, type Target } from "./scaffold.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));

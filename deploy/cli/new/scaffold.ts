@@ -1,8 +1,8 @@
 /** Names and imports of a new function, checked before anything is written. */
 import { ConfigMap, kindText, type Scope } from "denrei/kinds";
 import { defineFunction, kindsOf, type ReconcileFunction, UsageError } from "denrei/runtime";
+import type { Layout } from "../layout.ts";
 import { type KnownKind, knownKind } from "./knownkinds.ts";
-import type { Layout } from "./layout.ts";
 import { type Subject, type SubjectOptions, subjectOf } from "./subject.ts";
 
 /** Options of the command line. */

@@ -1,6 +1,6 @@
 /** The test of a new function. */
 import { posix } from "node:path";
-import type { Layout } from "./layout.ts";
+import type { Layout } from "../layout.ts";
 import { importLines } from "./reconciler.ts";
 import type { Scaffold } from "./scaffold.ts";
 import { hasOwnStatus } from "./subject.ts";
