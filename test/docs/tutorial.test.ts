@@ -5,13 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Environment, type Running, root, run, start, testFolder } from "../cli/program.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import {
-  install,
-  installedPackages,
-  packedPackages,
-  programIn,
-  type Tarballs,
-} from "../packages/tarballs.ts";
+import { install, packedPackages, programIn, type Tarballs } from "../packages/tarballs.ts";
 import { type Edit, edit, isLine, stepsOf } from "./steps.ts";
 
 const { kubectl } = await programs("kubectl", ...platformPrograms);
@@ -23,8 +17,8 @@ const longestMillis = 900_000;
 let tarballs: Tarballs;
 let folder: string;
 beforeAll(async () => {
-  tarballs = await packedPackages();
   folder = mkdtempSync(join(tmpdir(), "denrei-tutorial-"));
+  tarballs = await packedPackages(join(folder, "tarballs"));
 }, longestMillis);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -58,7 +52,7 @@ class Reader {
     else if (output === undefined) expect(await this.shell(text), text).toMatchObject({ code: 0 });
     else
       await expect
-        .poll(async () => this.outcome(text, output), { timeout: 60_000, interval: 500 })
+        .poll(async () => this.outcome(text, output), { timeout: 240_000, interval: 500 })
         .toEqual({ missing: [], fails: text.endsWith("# fails") });
   }
 
@@ -70,9 +64,13 @@ class Reader {
     return missing.length > 0 ? { missing, lines } : { missing, fails: code !== 0 };
   }
 
-  /** As `npm create` does, once the packages are published. */
+  /** As `npm create` does with published packages. */
   private async create(): Promise<void> {
-    expect(await run(["init", project], { cwd: folder })).toMatchObject({ code: 0 });
+    const temporary = mkdtempSync(join(folder, "create-"));
+    await install(temporary, { dependencies: { "create-denrei": "" } }, tarballs);
+    const program = join(temporary, "node_modules/.bin/create-denrei");
+    const created = await run([project], { command: [program], cwd: folder, env: this.env });
+    expect(created).toMatchObject({ stderr: "", code: 0 });
     this.cwd = join(folder, project);
   }
 
@@ -153,10 +151,8 @@ function isListed(path: string): boolean {
   );
 }
 
-test("the project has one zod, and type-checks with a function of all features, with and without our tsconfig.json", async () => {
+test("the project type-checks with a function of all features, with and without our tsconfig.json", async () => {
   const cwd = join(folder, project);
-  const zods = installedPackages(cwd).filter((path) => /(^|\/)zod\/package\.json$/.test(path));
-  expect(zods).toEqual(["zod/package.json"]);
   copyFileSync(join(root, "test/fixtures/shop.ts"), join(cwd, "functions/shop.ts"));
   const reference = readFileSync(join(root, "docs/functions.md"), "utf8");
   const [, extended = ""] = /```json\n(.*?)```/s.exec(reference) ?? [];

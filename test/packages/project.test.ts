@@ -22,14 +22,7 @@ import { startLocalTestEnvironment } from "../harness/environment.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { Lines } from "../ket/lines.ts";
 import { makeProjectImage } from "./projectimage.ts";
-import {
-  install,
-  installedPackages,
-  packedPackages,
-  programIn,
-  type Tarballs,
-  tarballsFolder,
-} from "./tarballs.ts";
+import { install, installedPackages, packedPackages, programIn, type Tarballs } from "./tarballs.ts";
 
 await programs(...platformPrograms);
 
@@ -40,8 +33,8 @@ let production: string;
 /** What `npm create denrei@latest my-operator` made, with two more functions. */
 let project: string;
 beforeAll(async () => {
-  tarballs = await packedPackages();
   folder = mkdtempSync(join(tmpdir(), "denrei-packages-"));
+  tarballs = await packedPackages(join(folder, "tarballs"));
   production = await installedIn("production", "denrei");
   project = await createProject();
 }, 900_000);
@@ -140,7 +133,7 @@ const Greeting = externalKind<KubeObject<{ who: string }, { message?: string }>>
 });
 
 test("the image of a project runs its bridge and its functions", async () => {
-  const image = await makeProjectImage(project, tarballsFolder(), join(folder, "image"));
+  const image = await makeProjectImage(project, join(folder, "tarballs"), join(folder, "image"));
   expect(existsSync(join(image.app, "node_modules/@denrei/cli"))).toBe(false);
   expect(existsSync(join(image.app, "test"))).toBe(false);
   const crds = await inProject(project, "crds", "--json");
@@ -172,8 +165,11 @@ test("the image of a project runs its bridge and its functions", async () => {
 }, 300_000);
 
 test("a folder without a project is reported, with how to create one", async () => {
-  const { code, stderr } = await run(["worker", "all"], { command: programIn(production), cwd: production });
+  const { code, stderr } = await run(["worker", "all"], {
+    command: programIn(production),
+    cwd: join(folder, "tarballs"),
+  });
   expect(code).toBe(2);
-  expect(stderr).toContain(`${basename(production)} is not in a Denrei project`);
+  expect(stderr).toContain(`${basename(join(folder, "tarballs"))} is not in a Denrei project`);
   expect(stderr).toContain("npx denrei init my-operator");
 });

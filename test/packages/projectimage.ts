@@ -1,7 +1,7 @@
 /** The image of a project, built by running its Dockerfile without a container engine. */
 import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, readFile, symlink } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { allOf, runStage, stagesOf } from "../deploy/dockerfile.ts";
 import { asUser } from "../deploy/image.ts";
@@ -16,7 +16,7 @@ export interface ProjectImage {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Builds it in a folder beside the project, whose lock file refers to the folder `tarballs`. */
+/** Builds it in a folder beside the project. Its lock file refers to `tarballs`, a further folder there. */
 export async function makeProjectImage(
   project: string,
   tarballs: string,
@@ -28,12 +28,12 @@ export async function makeProjectImage(
   await cp(process.execPath, node);
   // Other users start its processes.
   await chmod(dirname(folder), 0o755);
-  const app = join(folder, allOf(stage, "WORKDIR").at(-1) ?? "");
-  await symlink(tarballs, resolve(app, relative(project, tarballs)));
+  await symlink(tarballs, join(folder, basename(tarballs)));
   await runStage(stage, folder, {
     context: project,
     npmCi: (cwd, args) => promisify(execFile)("npm", [...args, "--no-audit", "--no-fund"], { cwd }),
   });
+  const app = join(folder, allOf(stage, "WORKDIR").at(-1) ?? "");
   const [program, ...first] = JSON.parse(allOf(stage, "ENTRYPOINT")[0] ?? "[]") as string[];
   const pairs = allOf(stage, "ENV").flatMap((line) => line.split(/\s+/).map((pair) => pair.split("=")));
   const env = Object.fromEntries(pairs) as Record<string, string>;
