@@ -18,6 +18,11 @@ export const cel = (...rules: CelRule[]): Record<string, unknown> => ({ "x-kuber
 /**
  * Metadata for a list whose items the named fields identify, so that server-side apply merges them. The API server rejects two
  * items with the same values of these; zod does so only with a refinement.
+ *
+ * @example
+ * ```ts
+ * ports: z.array(z.object({ name: z.string(), port: z.int() })).meta(listMap("name")),
+ * ```
  */
 export const listMap = (...keys: string[]): Record<string, unknown> => ({
   "x-kubernetes-list-type": "map",

@@ -186,6 +186,11 @@ const confidential: Readonly<Record<string, Partial<Pick<Kind, "publish" | "reac
 /**
  * Declares a kind of another project, such as Kubernetes itself. Throws a `TypeError` for a cluster-scoped kind with the reach
  * `opted-in`.
+ *
+ * @example
+ * ```ts
+ * const CronJob = externalKind({ group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs" });
+ * ```
  */
 export function externalKind<T extends KubeObject = KubeObject>(
   kind: Pick<Kind, "group" | "version" | "kind" | "plural"> &

@@ -3,6 +3,11 @@
 /**
  * A retry will not help until the object changes: the object gets a condition with this reason, and the request becomes a dead
  * letter. `reason` is one CamelCase word.
+ *
+ * @example
+ * ```ts
+ * throw new TerminalError("InvalidSchedule", `spec.schedule is not a cron expression: "${schedule}"`);
+ * ```
  */
 export class TerminalError extends Error {
   override readonly name = "TerminalError";
@@ -16,6 +21,11 @@ export class TerminalError extends Error {
 /**
  * The reconcile waits for an action elsewhere that causes no event: the object gets a condition with this reason at once, and
  * the reconcile is retried at the given interval.
+ *
+ * @example
+ * ```ts
+ * throw new BlockedError("DatabaseNotReady", `the database ${name} does not answer`, 30_000);
+ * ```
  */
 export class BlockedError extends Error {
   override readonly name = "BlockedError";

@@ -43,6 +43,18 @@ export interface Filter<T extends KubeObject = KubeObject> {
  * objects of the kind. A filtered watch costs one read of the bus for each change of the kind, and one write for each change of
  * a matching object. It stores a record of about 300 bytes and the keys for each matching object. Without filters, a watch
  * costs neither.
+ *
+ * @example
+ * ```ts
+ * watches: [
+ *   {
+ *     kind: Pod,
+ *     labels: { matchLabels: { app: "web" } },
+ *     changed: labels,
+ *     keys: ({ metadata: { namespace = "" } }) => [{ namespace, name: "web" }],
+ *   },
+ * ],
+ * ```
  */
 export interface Watch<T extends KubeObject = KubeObject> extends Filter<T> {
   readonly kind: Kind<T>;

@@ -10,7 +10,7 @@ import { bundledFile, bundlePackages } from "./bundle.ts";
 import { contentProblems, type Packed } from "./contents.ts";
 import { publishedManifest } from "./manifest.ts";
 import { type Package, packages } from "./packages.ts";
-import { manifestOf, root } from "./workspaces.ts";
+import { manifestOf, root, workspaces } from "./workspaces.ts";
 
 const run = promisify(execFile);
 
@@ -26,6 +26,9 @@ export interface BuiltPackage {
  * with the provenance of a release.
  */
 export async function buildPackages(out: string, repository?: string): Promise<readonly BuiltPackage[]> {
+  for (const { folder } of await workspaces())
+    if (!packages.some((one) => one.folder === folder))
+      throw new Error(`the workspace ${folder} is not in deploy/packages/packages.ts: add what it publishes`);
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   await builtPage();

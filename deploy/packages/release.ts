@@ -10,10 +10,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { notesOf, releaseChanges } from "./changelog.ts";
-import { packages } from "./packages.ts";
 import { publish } from "./publish.ts";
 import { setVersion, versionOf, versionProblems } from "./version.ts";
-import { manifestOf, root } from "./workspaces.ts";
+import { root, workspaces } from "./workspaces.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -47,8 +46,8 @@ async function check(tag: string): Promise<void> {
 
 async function publishAll(): Promise<void> {
   const version = await versionOf(values.root);
-  for (const { folder } of packages) {
-    const { name } = await manifestOf(folder);
+  for (const { manifest } of await workspaces()) {
+    const { name } = manifest;
     const tarball = join(root, "dist/tarballs", `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);
     const isNew = await publish(name, version, tarball, { dryRun: values["dry-run"] });
     console.log(

@@ -7,32 +7,34 @@ import { promisify } from "node:util";
 import { publishedManifest } from "../manifest.ts";
 import { root, type Workspace } from "../workspaces.ts";
 
-/** A temporary folder with declarations, in the layout of the repository. */
-export interface Declarations extends AsyncDisposable {
-  readonly folder: string;
-}
-
-/** Compiles the declarations. Rejects with the compiler's messages. */
-export async function compileDeclarations(all: readonly Workspace[]): Promise<Declarations> {
+/**
+ * Compiles the declarations into a temporary folder with the layout of the repository, and passes it on. Rejects with the compiler's
+ * messages.
+ */
+export async function withDeclarations<T>(
+  all: readonly Workspace[],
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
   await mkdir(join(root, "dist"), { recursive: true });
   // Below the root, so that modules also find the installed packages.
   const folder = await mkdtemp(join(root, "dist/declarations-"));
-  const remove = () => rm(folder, { recursive: true });
   try {
     await compile(folder);
-    for (const { folder: path, manifest } of all) {
-      const link = join(folder, "node_modules", manifest.name);
-      await mkdir(join(folder, path), { recursive: true });
-      await mkdir(dirname(link), { recursive: true });
-      await symlink(join(folder, path), link);
-      const published = publishedManifest(manifest, { folder: path, version: manifest.version, bundled: [] });
-      await writeFile(join(folder, path, "package.json"), JSON.stringify(published));
-    }
-  } catch (error) {
-    await remove();
-    throw error;
+    for (const workspace of all) await link(folder, workspace);
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true });
   }
-  return { folder, [Symbol.asyncDispose]: remove };
+}
+
+/** Lets other packages import a package by its name. */
+async function link(folder: string, { folder: path, manifest }: Workspace): Promise<void> {
+  const target = join(folder, "node_modules", manifest.name);
+  await mkdir(join(folder, path), { recursive: true });
+  await mkdir(dirname(target), { recursive: true });
+  await symlink(join(folder, path), target);
+  const published = publishedManifest(manifest, { folder: path, version: manifest.version, bundled: [] });
+  await writeFile(join(folder, path, "package.json"), JSON.stringify(published));
 }
 
 async function compile(folder: string): Promise<void> {

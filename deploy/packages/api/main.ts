@@ -6,7 +6,7 @@ import { glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { entryPointsOf, root, workspaces } from "../workspaces.ts";
-import { compileDeclarations } from "./declarations.ts";
+import { withDeclarations } from "./declarations.ts";
 import { extractApis } from "./extract.ts";
 import { type Api, exportedIdentities, textOf, unexportedValues } from "./model.ts";
 import { referencePages } from "./reference.ts";
@@ -51,8 +51,9 @@ async function write(path: string, text: string | undefined): Promise<void> {
 
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const all = await workspaces();
-await using declarations = await compileDeclarations(all);
-const { apis, problems } = await extractApis(declarations.folder, all.flatMap(entryPointsOf));
+const { apis, problems } = await withDeclarations(all, (declarations) =>
+  extractApis(declarations, all.flatMap(entryPointsOf)),
+);
 for (const problem of problems) console.error(problem);
 const desired = await filesOf(apis);
 const changed = await changedFiles(desired);
