@@ -7,6 +7,7 @@ export { activitySchema } from "../activity/record.ts";
 export { CursorError, type Timeline, type TimelineEvent, timeline } from "../activity/timeline.ts";
 export { optedInNamespaces } from "../bridge/optedin.ts";
 export { namespacesWith } from "../inspect/namespaces.ts";
+export { forgetProject, knownProject } from "../inspect/removal.ts";
 export { byUrgency, type ListedRequest, listRequests, type RequestState } from "../inspect/requests.ts";
 export { functionStatus, kindStatuses } from "../inspect/status.ts";
 export { type Bus, type BusAddress, BusUnreachableError, busAddress, connectBus } from "../nats/connect.ts";
@@ -58,6 +59,7 @@ export {
   removeLeftover,
   removeMessages,
 } from "../topology/leftovers.ts";
+export { adopt, ownerOf } from "../topology/owner.ts";
 export {
   activityStreamConfig,
   type BusOptions,

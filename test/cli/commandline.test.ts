@@ -61,7 +61,8 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["rbac", "--namespace <name>", '(default: "denrei")', "--json"],
   ["opt-in", "--platform-namespace <name>", '(default: "denrei")', "--json", "kubectl label namespace"],
   ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
-  ["users", "--cluster <name>", '(default: "default")', "--one-account"],
+  ["users", "--cluster <name>", '(default: "default")', "--one-account", "--include <file...>", "--json"],
+  ["adopt", "<function...>", "do everything"],
   ["status", "--json", "--cluster <name>", "PENDING", "DELAYED", "RETRYING"],
   ["working", "--json", "--cluster <name>"],
   ["history", "--trace <id>", "--limit <count>", "--json", "(default: 50)"],
@@ -75,6 +76,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   [
     "prune",
     "[function]",
+    "--project <name>",
     "--dry-run",
     "--force",
     "--cluster <name>",
@@ -102,6 +104,7 @@ describe("--help", () => {
       [
         ...[
           "admission",
+          "adopt",
           "bridge",
           "certificates",
           "chart",
