@@ -2,6 +2,8 @@
 
 import { leaseKey, positionKey } from "../bridge/position.ts";
 import type { Bus } from "../nats/connect.ts";
+import { readRecords } from "../projects/neighbors.ts";
+import { recordKey } from "../projects/record.ts";
 import {
   bridgeBucket,
   bridgeStream,
@@ -11,8 +13,6 @@ import {
   streams,
 } from "../subjects.ts";
 import { functionsOf } from "../topology/owner.ts";
-import { readRecords } from "./neighbors.ts";
-import { recordKey } from "./record.ts";
 
 /** A project that the bus knows. */
 export interface KnownProject {
