@@ -31,6 +31,12 @@ const ownRights = [
   "Run functions with the rights of the kubeconfig's user, not with their generated roles",
 ] as const;
 
+const roleSuffix = [
+  "--role-suffix <text>",
+  "End of the names of roles, such as -b, for a further project in the cluster",
+  "",
+] as const;
+
 const includes = [
   "--include <file...>",
   "Add the users of other projects on the bus, from files that denrei users --json has printed there",
@@ -162,6 +168,7 @@ function addManifestCommands(program: Command): void {
     .description("Print the service accounts and roles of functions, bridge, and gateway")
     .argument("[name...]", "Functions, 'all', 'bridge', or 'gateway' (default: everything)")
     .option("--namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
+    .option(...roleSuffix)
     .option("--json", "Print a JSON list")
     .action(async (names: string[], options) => (await import("./manifests.ts")).rbac(names, options));
 }
@@ -172,6 +179,7 @@ function addAccessCommands(program: Command): void {
     .description("Print the RoleBindings that give access to Secrets in namespaces, for kubectl apply -f -")
     .argument("<namespace...>", "Namespaces of the Secrets", namespaceNames)
     .option("--platform-namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
+    .option(...roleSuffix)
     .option("--json", "Print a JSON list")
     .addHelpText(
       "after",

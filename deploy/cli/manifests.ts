@@ -14,6 +14,7 @@ import {
   gatewayName,
   optInManifests,
   roleManifests,
+  withRoleSuffix,
 } from "../generate/rbac.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { allFunctions, functionsNamed } from "./named.ts";
@@ -62,7 +63,7 @@ const infrastructure = ["bridge", "gateway"];
 /** Prints service accounts, roles and bindings. */
 export async function rbac(
   names: readonly string[],
-  options: { json?: boolean; namespace: string },
+  options: { json?: boolean; namespace: string; roleSuffix: string },
 ): Promise<void> {
   const selected = names.length === 0 ? ["all", ...infrastructure] : names;
   const workers = await functionsNamed(
@@ -74,20 +75,21 @@ export async function rbac(
   const gateway = selected.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
   const webhook =
     names.length === 0 && needWebhook(functions) ? [accountManifest(admissionName, namespace)] : [];
-  print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway, ...webhook], options);
+  const roles = withRoleSuffix(roleManifests({ functions: workers, bridge, namespace }), options.roleSuffix);
+  print([...roles, ...gateway, ...webhook], options);
 }
 
 /** Prints the RoleBindings that opt namespaces in. Throws an {@link AbsentError} if no function owns or watches Secrets. */
 export async function optIn(
   namespaces: readonly string[],
-  options: { json?: boolean; platformNamespace: string },
+  options: { json?: boolean; platformNamespace: string; roleSuffix: string },
 ): Promise<void> {
   const unique = [...new Set(namespaces)];
   const manifests = optInManifests(await allFunctions(), unique, options.platformNamespace);
   if (manifests.length === 0) {
     throw new AbsentError("no function owns or watches Secrets: there is nothing to opt in to");
   }
-  print(manifests, options);
+  print(withRoleSuffix(manifests, options.roleSuffix), options);
   // Standard output is input for kubectl.
   process.stderr.write(
     `Label the namespaces too: kubectl label namespace ${unique.join(" ")} ${optInLabel}=true\n`,

@@ -73,6 +73,7 @@ let bus: Bus;
 let apples: TestProject;
 let pears: TestProject;
 let bridges: { a: Replica; b: Replica };
+let pearWorker: Replica;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "test-projects-"));
@@ -96,7 +97,7 @@ beforeAll(async () => {
   apples = a.on({ kubeconfigPath, nats });
   pears = b.on({ kubeconfigPath, nats });
   bridges = { a: await apples.bridge("bridge-a"), b: await pears.bridge("bridge-b") };
-  await Promise.all([apples.worker("worker-a", "apple"), pears.worker("worker-b", "pear")]);
+  [, pearWorker] = await Promise.all([apples.worker("worker-a", "apple"), pears.worker("worker-b", "pear")]);
 });
 afterAll(async () => {
   await bus?.nc.close();
@@ -206,4 +207,28 @@ test("a function with the name of another project's function is refused, in the 
     expect(stderr).toContain('the function apple of this bus belongs to the project "apples"');
     expect(code).toBe(1);
   }
+});
+
+test("a project is removed without an effect on the other", async () => {
+  const names = async () => (await bus.jsm.streams.names().next()).sort();
+  const before = await names();
+  expect((await pears.command("prune", "--project", "pears")).stderr).toContain(
+    "a worker of pear still runs",
+  );
+  await Promise.all([bridges.b.stop(), pearWorker.stop()]);
+  const pruned = await apples.command("prune", "--force");
+  expect(pruned.stderr).toBe("");
+  expect(pruned.stdout).not.toContain("pear");
+  expect(await names()).toEqual(before);
+
+  const removed = await apples.command("prune", "--project", "pears");
+  expect(removed.stderr).toBe("");
+  expect(removed.stdout).toContain(`kinds that no other project needs: Pear.${group}.`);
+  expect(await names()).toEqual(before.filter((name) => !name.endsWith("_pear")));
+  const store = objectStore(bus, "default");
+  expect(await store.entries(Pear)).toEqual([]);
+  expect(await store.entries(Setting)).not.toEqual([]);
+  await Promise.all([put(Apple, "third"), setting("third")]);
+  await untilShown(Apple, "third", "left of third");
+  expect((await apples.command("prune", "--project", "pears")).stderr).toContain('no project "pears"');
 });
