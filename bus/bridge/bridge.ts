@@ -47,7 +47,7 @@ export interface BridgeOptions {
   readonly annotations?: ReadonlySet<string>;
   /** The bridge creates the streams and consumers of these functions. Workers may not, where the bus has users. */
   readonly subscriptions?: readonly FunctionSubscription[];
-  /** What gateways of this and of other projects have to publish for these functions. */
+  /** The webhooks of these functions, which gateways of other projects publish as well. */
   readonly webhooks?: readonly WebhookTrigger[];
   /** Kinds that the installation lists for functions. Each is watched while it is listed. */
   readonly lists?: readonly ListedFor[];
