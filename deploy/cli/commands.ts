@@ -32,8 +32,8 @@ const ownRights = [
 ] as const;
 
 const roleSuffix = [
-  "--role-suffix <text>",
-  "End of the names of roles, such as -b, for a further project in the cluster",
+  "--role-suffix <word>",
+  "Last word in the names of roles, for a further project in the cluster",
   "",
 ] as const;
 

@@ -60,6 +60,8 @@ async function readCertificates(path: string): Promise<string> {
 /** Processes that run no functions. */
 const infrastructure = ["bridge", "gateway"];
 
+const endingIn = (word: string): string => (word === "" ? "" : `-${word}`);
+
 /** Prints service accounts, roles and bindings. */
 export async function rbac(
   names: readonly string[],
@@ -75,7 +77,10 @@ export async function rbac(
   const gateway = selected.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
   const webhook =
     names.length === 0 && needWebhook(functions) ? [accountManifest(admissionName, namespace)] : [];
-  const roles = withRoleSuffix(roleManifests({ functions: workers, bridge, namespace }), options.roleSuffix);
+  const roles = withRoleSuffix(
+    roleManifests({ functions: workers, bridge, namespace }),
+    endingIn(options.roleSuffix),
+  );
   print([...roles, ...gateway, ...webhook], options);
 }
 
@@ -89,7 +94,7 @@ export async function optIn(
   if (manifests.length === 0) {
     throw new AbsentError("no function owns or watches Secrets: there is nothing to opt in to");
   }
-  print(withRoleSuffix(manifests, options.roleSuffix), options);
+  print(withRoleSuffix(manifests, endingIn(options.roleSuffix)), options);
   // Standard output is input for kubectl.
   process.stderr.write(
     `Label the namespaces too: kubectl label namespace ${unique.join(" ")} ${optInLabel}=true\n`,

@@ -58,7 +58,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     ...["(default: openid offline_access)", "--authentication-config"],
   ],
   ["crds", "--json"],
-  ["rbac", "--namespace <name>", '(default: "denrei")', "--role-suffix <text>", "--json"],
+  ["rbac", "--namespace <name>", '(default: "denrei")', "--role-suffix <word>", "--json"],
   ["opt-in", "--platform-namespace <name>", '(default: "denrei")', "--json", "kubectl label namespace"],
   [
     "certificates",
