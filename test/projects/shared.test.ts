@@ -14,7 +14,7 @@ import { bridgeBucket, consumers, streams, workStream } from "../../bus/subjects
 import { mergeRoles, readRoles } from "../../deploy/cli/projectroles.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
-import { makeProject, type TestProject } from "../harness/projects.ts";
+import { makeProject, type ProjectFolder, type TestProject } from "../harness/projects.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import type { Replica } from "../ket/replica.ts";
 
@@ -70,6 +70,7 @@ let folder: string;
 let environment: LocalTestEnvironment;
 let nats: LocalNats;
 let bus: Bus;
+let pearFolder: ProjectFolder;
 let apples: TestProject;
 let pears: TestProject;
 let bridges: { a: Replica; b: Replica };
@@ -81,11 +82,11 @@ beforeAll(async () => {
   const a = makeProject(join(folder, "apples"), "apples", {
     apple: source("Apple", { field: "left", pushed: "ref" }),
   });
-  const b = makeProject(join(folder, "pears"), "pears", {
+  pearFolder = makeProject(join(folder, "pears"), "pears", {
     pear: source("Pear", { field: "right", pushed: "after" }),
   });
   const files = await Promise.all(
-    [a, b].map(async (project, at) => {
+    [a, pearFolder].map(async (project, at) => {
       const { stdout } = await project.command("users", "--json");
       writeFileSync(join(folder, `${at}.json`), stdout);
       return readRoles(join(folder, `${at}.json`));
@@ -95,7 +96,7 @@ beforeAll(async () => {
   bus = await connectBus({ url: nats.natsUrl, name: "test" });
   const { kubeconfigPath } = environment.platform;
   apples = a.on({ kubeconfigPath, nats });
-  pears = b.on({ kubeconfigPath, nats });
+  pears = pearFolder.on({ kubeconfigPath, nats });
   bridges = { a: await apples.bridge("bridge-a"), b: await pears.bridge("bridge-b") };
   [, pearWorker] = await Promise.all([apples.worker("worker-a", "apple"), pears.worker("worker-b", "pear")]);
 });
@@ -195,6 +196,18 @@ test("a restart of a bridge changes nothing of the other project", async () => {
   const { objects, ...after } = await state();
   expect(after).toEqual({ stream: before.stream, router: before.router, listener: before.listener });
   expect(objects).toMatchObject(before.objects ?? {});
+});
+
+test("a bridge that may not watch a shared kind leaves it to that of the other project", async () => {
+  await bridges.b.stop();
+  const kubeconfigPath = await environment.platform.kubeconfigFor("stranger");
+  const stranger = await pearFolder.on({ kubeconfigPath, nats }).bridge("stranger");
+  await bridges.a.stop();
+  await expect.poll(() => leader(Setting)).toBe("stranger");
+  await bridges.a.start();
+  await expect.poll(() => leader(Setting)).toBe("bridge-a");
+  await stranger.stop();
+  await bridges.b.start();
 });
 
 test("a function with the name of another project's function is refused, in the bridge and in the worker", async () => {
