@@ -150,6 +150,10 @@ export const timersStream = (fn: string): string => `TIMERS_${fn}`;
 /** Stream of a function's activity. A function that reports without end does not displace the records of others. */
 export const activityStream = (fn: string): string => `ACTIVITY_${fn}`;
 
+/** The function that a stream belongs to; undefined for a stream that functions share. */
+export const functionIn = (stream: string): string | undefined =>
+  /^(?:WORK|TIMERS|ACTIVITY)_([a-z][a-z0-9-]*)$/.exec(stream)?.[1];
+
 /** The stream behind {@link bridgeBucket}, and its subjects (ADR-8). */
 export const bridgeStream = `KV_${bridgeBucket}`;
 export const bridgeSubject = (key: string): string => `$KV.${bridgeBucket}.${key}`;

@@ -41,7 +41,7 @@ import {
   timersStreamConfig,
   workStreamConfig,
 } from "./topology/streams.ts";
-import { currentPlan } from "./topology/version.ts";
+import { currentPlan, type Metadata } from "./topology/version.ts";
 
 export { TopologyError } from "./topology/ensure.ts";
 export type { BusOptions } from "./topology/streams.ts";
@@ -152,21 +152,14 @@ export async function ensureDashboard(bus: Ensured, options: BusOptions): Promis
   await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 
-/**
- * A missing stream means that requests, index entries, or watch records of the function are lost. Its router starts with all
- * objects again, like that of a new function.
- */
+/** A missing stream means that requests of the function are lost. Its router starts with all objects again, like that of a new function. */
 async function restartRouting(
   ensuring: Ensuring,
   subscription: FunctionSubscription,
   missing: ReadonlySet<string>,
 ): Promise<void> {
   const { fn } = subscription.scope;
-  const derived = [
-    workStream(fn),
-    timersStream(fn),
-    ...(subscription.indexes?.length || subscription.filters?.length ? [streams.indexes] : []),
-  ];
+  const derived = [workStream(fn), timersStream(fn)];
   if (missing.has(streams.objects) || !derived.some((stream) => missing.has(stream))) return;
   await restartConsumer(ensuring, streams.objects, consumers.router(subscription));
 }
@@ -195,15 +188,39 @@ async function ensureStreams(
   await Promise.all(changes.map((change) => change?.make()));
 }
 
+const usesIndexes = ({ indexes = [], filters = [] }: FunctionSubscription): boolean =>
+  indexes.length > 0 || filters.length > 0;
+
+/**
+ * Routers whose index entries and watch records are lost start with all objects again. A bridge of another project may have created
+ * INDEXES again, so each router's metadata says when the stream was created that has its entries. Returns that metadata.
+ */
+async function restartUnindexed(
+  ensuring: Ensuring,
+  subscriptions: readonly FunctionSubscription[],
+): Promise<Metadata> {
+  const { created } = await ensuring.jsm.streams.info(streams.indexes);
+  const metadata = { "denrei.dev/indexes": created };
+  const routers = subscriptions.filter(usesIndexes).map((subscription) => consumers.router(subscription));
+  await Promise.all(
+    routers.map((router) => restartConsumer(ensuring, streams.objects, router, { unless: metadata })),
+  );
+  return metadata;
+}
+
 async function ensureConsumers(
   ensuring: Ensuring,
   options: BusOptions,
   subscriptions: readonly FunctionSubscription[],
+  indexed?: Metadata,
 ): Promise<void> {
   const consumers = subscriptions.flatMap((subscription) =>
     functionConsumers(subscription, options).map(([stream, config]) => ({
       stream,
-      config,
+      config:
+        indexed !== undefined && stream === streams.objects && usesIndexes(subscription)
+          ? { ...config, metadata: indexed }
+          : config,
       // Another process may have read a longer list of kinds.
       filters:
         subscription.ownsListed && stream === streams.objects ? ("at least" as const) : ("exactly" as const),
@@ -253,7 +270,7 @@ export async function ensureTopology(
   };
   await ensureStreams(all, options, [...sharedStreams(options), ...records], subscriptions);
   await noteBeginnings(bus.jsm, streams.webhooks, listeners);
-  await ensureConsumers(all, options, subscriptions);
+  await ensureConsumers(all, options, subscriptions, await restartUnindexed(all, subscriptions));
   await changeTopology(bus.identity.user, `bucket ${bridgeBucket}`, "none", () =>
     bus.kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
   );

@@ -47,7 +47,7 @@ export interface BridgeOptions {
   readonly annotations?: ReadonlySet<string>;
   /** The bridge creates the streams and consumers of these functions. Workers may not, where the bus has users. */
   readonly subscriptions?: readonly FunctionSubscription[];
-  /** What gateways of this and of other projects have to publish for these functions. */
+  /** The webhooks of these functions, which gateways of other projects publish as well. */
   readonly webhooks?: readonly WebhookTrigger[];
   /** Kinds that the installation lists for functions. Each is watched while it is listed. */
   readonly lists?: readonly ListedFor[];
@@ -78,6 +78,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     ),
   );
   const kv = await bus.kvm.open(bridgeBucket);
+  const neighbors = await announced(options, kv);
   const stopping = new AbortController();
   const { signal } = stopping;
   const clock = await startProcessClock({ bus, stream: streams.objects, signal, log, registry });
@@ -85,10 +86,18 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   registerQueueMetrics({ bus, subscriptions, clock, log, registry });
   registerStreamMetrics({ bus, subscriptions, log, registry });
   const client = await clientOf(options);
-  const bridge = new RunningBridge({ ...options, client }, kv, metrics, stopping);
-  await bridge.start();
+  const bridge = new RunningBridge({ ...options, client }, { kv, metrics, neighbors }, stopping);
+  bridge.start();
   log.info({ kinds: [...bridge.states().keys()], cluster, replica }, "bridge ready");
   return bridge;
+}
+
+/** Tells other projects what this one needs. */
+async function announced(options: BridgeOptions, kv: KV): Promise<Neighbors> {
+  const { bus, busOptions, cluster, kinds, annotations = new Set(), webhooks = [] } = options;
+  const neighbors = new Neighbors({ bus, kv, cluster, project: busOptions.project, annotations });
+  await neighbors.announce({ kinds, webhooks });
+  return neighbors;
 }
 
 /** The client of the bridge, with its own rights where the process impersonates. Errors say how to apply its role. */
@@ -98,6 +107,10 @@ async function clientOf({ client, clientAs, impersonateNamespace }: BridgeOption
     advise: bridgeAdvice,
     ...(impersonateNamespace && { user: accountUser(accountOf("bridge"), impersonateNamespace) }),
   });
+}
+
+interface BridgeTools extends Pick<ScopeTools, "kv" | "metrics"> {
+  readonly neighbors: Neighbors;
 }
 
 class RunningBridge implements Bridge {
@@ -116,23 +129,19 @@ class RunningBridge implements Bridge {
   /** Stop the scopes of kinds that are always watched. */
   readonly #stops: StopScope[] = [];
 
-  constructor(options: BridgeOptions, kv: KV, metrics: ScopeTools["metrics"], stopping: AbortController) {
+  constructor(options: BridgeOptions, tools: BridgeTools, stopping: AbortController) {
     this.#options = options;
-    this.#kv = kv;
+    this.#kv = tools.kv;
     this.#stopping = stopping;
-    const { bus, busOptions, cluster, annotations = new Set() } = options;
-    const neighbors = new Neighbors({ bus, kv, cluster, project: busOptions.project, annotations });
-    this.#neighbors = neighbors;
-    this.#scopes = new RunningScopes({ ...options, kv, metrics, neighbors }, this.#readiness);
+    this.#neighbors = tools.neighbors;
+    this.#scopes = new RunningScopes({ ...options, ...tools }, this.#readiness);
     this.#subscriptions = options.subscriptions ?? [];
   }
 
-  /** Resolves when other projects know what this one needs, and each kind is led or waited for. */
-  async start(): Promise<void> {
+  start(): void {
     const { kinds, lists = [], namespaces = [] } = this.#options;
     const optedIn = namespaces.length > 0 ? [] : kinds.filter(({ reach }) => reach === "opted-in");
     const always = kinds.filter((kind) => !optedIn.includes(kind));
-    await this.#announce();
     this.#loops.push(this.#keepTopology(), this.#followNeighbors());
     this.#stops.push(...always.flatMap((kind) => this.#scopes.startKind(kind)));
     if (optedIn.length > 0) this.#loops.push(this.#followOptedIn(optedIn));
@@ -154,11 +163,6 @@ class RunningBridge implements Bridge {
 
   #allKinds(): Kind[] {
     return [...this.#options.kinds, ...[...this.#listed.values()].flat()];
-  }
-
-  #announce(): Promise<void> {
-    const { webhooks = [] } = this.#options;
-    return this.#neighbors.announce({ kinds: this.#allKinds(), webhooks });
   }
 
   /** Publishes more or less of a kind when other projects need more or less of it. */
@@ -243,9 +247,9 @@ class RunningBridge implements Bridge {
 
   /** Creates the router's subscription to listed kinds, before their first event is published. */
   async #subscribe(fn: string, listed: readonly Kind[]): Promise<void> {
-    const { bus, busOptions } = this.#options;
+    const { bus, busOptions, webhooks = [] } = this.#options;
     this.#listed.set(fn, listed);
-    await this.#announce();
+    await this.#neighbors.announce({ kinds: this.#allKinds(), webhooks });
     this.#subscriptions = this.#subscriptions.map((subscription) =>
       subscription.scope.fn === fn ? { ...subscription, listed } : subscription,
     );

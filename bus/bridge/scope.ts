@@ -263,8 +263,8 @@ class LeaderWatch {
     else this.#progress.fallsBehind();
     const { onProblem, yields, shared } = this.#options;
     onProblem(error);
-    if (yields && shared.projects.length > 0 && isForbidden(error?.cause ?? error))
-      this.#giveUp(error as Error);
+    const isRefused = isForbidden(error) || isForbidden(error?.cause);
+    if (error && isRefused && yields && shared.projects.length > 0) this.#giveUp(error);
   }
 
   #onState({ name }: WatcherState): void {

@@ -18,6 +18,7 @@ export {
 export { optedInNamespaces } from "../bridge/optedin.ts";
 export type { Position } from "../bridge/position.ts";
 export { namespacesWith } from "../inspect/namespaces.ts";
+export { forgetProject, knownProject } from "../inspect/removal.ts";
 export { byUrgency, type ListedRequest, listRequests, type RequestState } from "../inspect/requests.ts";
 export {
   type FunctionStatus,
@@ -89,6 +90,7 @@ export {
   removeLeftover,
   removeMessages,
 } from "../topology/leftovers.ts";
+export { adopt, ownerOf } from "../topology/owner.ts";
 export {
   activityStreamConfig,
   type BusOptions,

@@ -16,7 +16,7 @@ const shared = (kind: Kind, ...others: Kind[]) => {
   return { publish: found.publish, fields: found.fields, partial };
 };
 
-test("a kind that no other project needs stays as it is", () => {
+test("a kind that no other project needs is unchanged", () => {
   const kind = pods({ fields: ["status", "spec.nodeName"] });
   expect(sharedKind(kind, new Set(["a"]), [record(ConfigMap)])).toEqual({
     ...{ kind, annotations: new Set(["a"]), partial: false, projects: [] },

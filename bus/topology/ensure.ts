@@ -161,10 +161,22 @@ export async function ensureStream(ensuring: Ensuring, declared: Stream): Promis
   await (await streamChange(ensuring, declared))?.make();
 }
 
-/** Deletes a durable consumer that has delivered messages, if this user may. The next one starts with all messages. */
-export async function restartConsumer({ jsm }: Ensuring, stream: string, name: string): Promise<void> {
+/**
+ * Deletes a durable consumer that has delivered messages, if this user may. The next one starts with all messages. With `unless`, only a
+ * consumer whose metadata has other values.
+ */
+export async function restartConsumer(
+  { jsm }: Ensuring,
+  stream: string,
+  name: string,
+  { unless = {} }: { readonly unless?: Metadata } = {},
+): Promise<void> {
   try {
     const { config, delivered } = await jsm.consumers.info(stream, name);
+    const isSame = Object.entries(unless).every(
+      ([key, value]) => (config.metadata?.[key] ?? value) === value,
+    );
+    if (isSame && Object.keys(unless).length > 0) return;
     const isFresh = config.deliver_policy === DeliverPolicy.All && delivered.consumer_seq === 0;
     if (!isFresh) await jsm.consumers.delete(stream, name);
   } catch (error) {
@@ -182,7 +194,7 @@ export async function ensureConsumer(
 ): Promise<void> {
   const name = declared.durable_name ?? "";
   const thing = `consumer ${name} of ${stream}`;
-  const wanted = { ...declared, metadata: { ...metadataOf(plan) } };
+  const wanted = { ...declared, metadata: { ...declared.metadata, ...metadataOf(plan) } };
   let found: ConsumerInfo;
   try {
     found = await jsm.consumers.info(stream, name);

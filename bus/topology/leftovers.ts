@@ -1,8 +1,9 @@
 /** Consumers, streams, and messages of functions that were removed or that have other subscriptions now. */
 import type { ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { watched } from "../objects/watchsubjects.ts";
-import { indexes, type QueueScope, streams, token, work } from "../subjects.ts";
+import { functionIn, indexes, type QueueScope, streams, token, work } from "../subjects.ts";
 import { type FunctionSubscription, functionConsumers } from "../topology.ts";
+import { ownerIn } from "./owner.ts";
 
 /** A consumer that no function uses, or a stream of a removed function. */
 export interface Leftover {
@@ -21,20 +22,20 @@ export interface Leftover {
 export interface LeftoverOptions {
   readonly subscriptions: readonly FunctionSubscription[];
   readonly cluster: string;
+  /** Functions of other projects have no leftovers here. Default: the bus has only one project. */
+  readonly project?: string;
   /** A leftover used within this time was used recently. Milliseconds. */
   readonly latelyMillis: number;
   /** Also remove leftovers that are not empty or were used recently. Leftovers in use always stay. */
   readonly force: boolean;
 }
 
-const ofFunction = /^(WORK|TIMERS|ACTIVITY)_([a-z][a-z0-9-]*)$/;
-
 const isRecords = (stream: string): boolean => stream.startsWith("ACTIVITY_");
 
 /** Finds leftovers, consumers before their streams. */
 export async function leftovers(
   jsm: JetStreamManager,
-  { subscriptions, cluster, latelyMillis, force }: LeftoverOptions,
+  { subscriptions, cluster, project, latelyMillis, force }: LeftoverOptions,
 ): Promise<Leftover[]> {
   const declared = new Set(
     subscriptions
@@ -45,7 +46,7 @@ export async function leftovers(
   const functions = new Set(subscriptions.map(({ scope }) => scope.fn));
   const inCluster = new RegExp(`^[a-z][a-z0-9-]*_${token(cluster)}(_[0-9a-f]{8})?$`);
   const isOurs = (stream: string, consumer: string): boolean =>
-    ofFunction.test(stream)
+    functionIn(stream) !== undefined
       ? consumer === token(cluster)
       : [streams.objects, streams.webhooks].includes(stream as never) && inCluster.test(consumer);
 
@@ -55,15 +56,20 @@ export async function leftovers(
   /** Functions that another cluster still has, shown by its consumers of their requests. Activity streams have no consumers. */
   const shared = new Set<string>();
   infos.sort((a, b) => Number(isRecords(a.config.name)) - Number(isRecords(b.config.name)));
+  const foreign = project === undefined ? new Set() : functionsOfOthers(infos, project);
   for (const info of infos) {
     const stream = info.config.name;
-    const fn = ofFunction.exec(stream)?.[2];
+    const fn = functionIn(stream);
+    if (fn !== undefined && foreign.has(fn)) continue;
     const isGone = fn !== undefined && !functions.has(fn);
     const consumers: Leftover[] = [];
     let strangers = 0;
     for await (const consumer of jsm.consumers.list(stream)) {
       if (!isOurs(stream, consumer.name)) strangers++;
-      else if (!declared.has(`${stream} ${consumer.name}`))
+      else if (
+        !declared.has(`${stream} ${consumer.name}`) &&
+        !foreign.has(functionOf({ stream, consumer: consumer.name }))
+      )
         consumers.push(judgedConsumer(consumer, latelyMillis, force));
     }
     found.push(...consumers);
@@ -74,6 +80,15 @@ export async function leftovers(
   }
   return found;
 }
+
+/** Names of the functions that belong to other projects. */
+const functionsOfOthers = (infos: readonly StreamInfo[], project: string): ReadonlySet<string> =>
+  new Set(
+    infos.flatMap(({ config }) => {
+      const owner = ownerIn(config.metadata);
+      return owner === undefined || owner === project ? [] : (functionIn(config.name) ?? []);
+    }),
+  );
 
 function judgedConsumer(info: ConsumerInfo, latelyMillis: number, force: boolean): Leftover {
   const { stream_name: stream, name, created, delivered, ack_floor, num_pending, num_ack_pending } = info;
@@ -116,7 +131,7 @@ async function messagesIn(jsm: JetStreamManager, stream: string): Promise<number
 
 /** The function that the leftover belonged to. */
 export const functionOf = ({ stream, consumer = "" }: Pick<Leftover, "stream" | "consumer">): string =>
-  ofFunction.exec(stream)?.[2] ?? consumer.slice(0, consumer.indexOf("_"));
+  functionIn(stream) ?? consumer.slice(0, consumer.indexOf("_"));
 
 /** Messages of one function in a stream that functions share. */
 export interface LeftMessages {

@@ -3,7 +3,7 @@
  * workers would take each other's requests.
  */
 import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
-import { workStream } from "../subjects.ts";
+import { activityStream, functionIn, timersStream, workStream } from "../subjects.ts";
 import type { Metadata } from "./version.ts";
 
 /** Key in the metadata of a function's streams. */
@@ -21,8 +21,18 @@ export const ownerMetadata = (project: string | undefined): Metadata =>
 /** The project that the metadata of a stream names. */
 export const ownerIn = (metadata: Metadata | undefined): string | undefined => metadata?.[projectKey];
 
+/** The functions of a project that have streams. */
+export async function functionsOf(jsm: JetStreamManager, project: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { config } of jsm.streams.list()) {
+    const fn = functionIn(config.name);
+    if (fn !== undefined && ownerIn(config.metadata) === project) found.push(fn);
+  }
+  return [...new Set(found)].sort();
+}
+
 /** The project of a function; undefined if the bus does not know the function, or not its project. */
-async function ownerOf(jsm: JetStreamManager, fn: string): Promise<string | undefined> {
+export async function ownerOf(jsm: JetStreamManager, fn: string): Promise<string | undefined> {
   try {
     return ownerIn((await jsm.streams.info(workStream(fn))).config.metadata);
   } catch (error) {
@@ -49,7 +59,9 @@ export async function expectOwn(
 }
 
 /** Makes a function part of a project: from now on, processes of its former project refuse to run it. */
-export async function adopt(jsm: JetStreamManager, stream: string, project: string): Promise<void> {
-  const { config } = await jsm.streams.info(stream);
-  await jsm.streams.update(stream, { metadata: { ...config.metadata, ...ownerMetadata(project) } });
+export async function adopt(jsm: JetStreamManager, fn: string, project: string): Promise<void> {
+  for (const stream of [timersStream(fn), activityStream(fn), workStream(fn)]) {
+    const { config } = await jsm.streams.info(stream);
+    await jsm.streams.update(stream, { metadata: { ...config.metadata, ...ownerMetadata(project) } });
+  }
 }

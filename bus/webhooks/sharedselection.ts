@@ -1,7 +1,7 @@
 /**
  * Selections of webhooks as data, so that the gateway of one project also publishes the fields that functions of others select.
- * They travel as JSON Schema. What a schema requires beyond types (formats, lengths, ranges) stays behind: each function parses the
- * published fields again.
+ * They travel as JSON Schema, without requirements beyond types (formats, lengths, ranges): each function parses the published fields
+ * again.
  */
 import { z } from "zod";
 

@@ -63,6 +63,12 @@ const ownRights = [
   "Run functions with the rights of the kubeconfig's user, not with their generated roles",
 ] as const;
 
+const roleSuffix = [
+  "--role-suffix <word>",
+  "Last word in the names of roles, for a further project in the cluster",
+  "",
+] as const;
+
 const includes = [
   "--include <file...>",
   "Add the users of other projects on the bus, from files that denrei users --json has printed there",
@@ -222,6 +228,7 @@ function addManifestCommands(program: Command): void {
       .argument("[name...]", "Functions, groups, 'all', 'bridge', or 'gateway' (default: everything)"),
   )
     .option("--namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
+    .option(...roleSuffix)
     .option("--json", "Print a JSON list")
     .action(async (names: string[], options) => (await import("./manifests.ts")).rbac(names, options));
 }
@@ -234,6 +241,7 @@ function addAccessCommands(program: Command): void {
       .argument("<namespace...>", "Namespaces of the Secrets", namespaceNames),
   )
     .option("--platform-namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
+    .option(...roleSuffix)
     .option("--json", "Print a JSON list")
     .addHelpText(
       "after",

@@ -16,6 +16,7 @@ import {
   gatewayName,
   optInManifests,
   roleManifests,
+  withRoleSuffix,
   workloadName,
 } from "../generate/rbac.ts";
 import { allFunctions } from "./named.ts";
@@ -55,13 +56,19 @@ async function readCertificates(path: string): Promise<string> {
   throw new UsageError(`--webhook-ca: expected certificates in PEM, found none in ${path}`);
 }
 
+const endingIn = (word: string): string => (word === "" ? "" : `-${word}`);
+
 /**
  * Prints service accounts, roles, and bindings. A name selects the account that runs the function or the group. Throws a
  * {@link UsageError} for an unknown name.
  */
 export async function rbac(
   names: readonly string[],
-  { namespace, ...options }: PrintOptions & LayoutOptions & { readonly namespace: string },
+  {
+    namespace,
+    roleSuffix,
+    ...options
+  }: PrintOptions & LayoutOptions & { readonly namespace: string; readonly roleSuffix: string },
 ): Promise<void> {
   const found = await layout(options);
   const withoutRoles = [
@@ -71,13 +78,11 @@ export async function rbac(
   const accounts = new Map(accountsOf(found).map((account) => [account.name, account]));
   const known = [...accounts.keys(), ...withoutRoles];
   const selected = names.length === 0 ? known : names.flatMap((name) => accountsNamed(name, found, known));
-  print(
-    [...new Set(selected)].flatMap((name) => {
-      const account = accounts.get(name);
-      return account === undefined ? [accountManifest(name, namespace)] : roleManifests([account], namespace);
-    }),
-    options,
-  );
+  const manifests = [...new Set(selected)].flatMap((name) => {
+    const account = accounts.get(name);
+    return account === undefined ? [accountManifest(name, namespace)] : roleManifests([account], namespace);
+  });
+  print(withRoleSuffix(manifests, endingIn(roleSuffix)), options);
 }
 
 /** The accounts of a process, a function, or a group; `all` stands for the workers. */
@@ -98,14 +103,18 @@ function accountsNamed(name: string, { functions, workers }: Layout, known: read
 /** Prints the RoleBindings that opt namespaces in. Throws an {@link AbsentError} if no function owns or watches Secrets. */
 export async function optIn(
   namespaces: readonly string[],
-  { platformNamespace, ...options }: PrintOptions & LayoutOptions & { readonly platformNamespace: string },
+  {
+    platformNamespace,
+    roleSuffix,
+    ...options
+  }: PrintOptions & LayoutOptions & { readonly platformNamespace: string; readonly roleSuffix: string },
 ): Promise<void> {
   const unique = [...new Set(namespaces)];
   const manifests = optInManifests(accountsOf(await layout(options)), unique, platformNamespace);
   if (manifests.length === 0) {
     throw new AbsentError("no function owns or watches Secrets: there is nothing to opt in to");
   }
-  print(manifests, options);
+  print(withRoleSuffix(manifests, endingIn(roleSuffix)), options);
   // Standard output is input for kubectl.
   process.stderr.write(
     `Label the namespaces too: kubectl label namespace ${unique.join(" ")} ${optInLabel}=true\n`,

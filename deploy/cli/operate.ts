@@ -1,7 +1,7 @@
 /** Commands for operators: queues, history, dead letters, webhooks, and leftovers. */
 import type { Command } from "commander";
 import type { RequestState } from "denrei/bus";
-import { busSettings, readSettings, withSettings } from "denrei/runtime";
+import { busSettings, readSettings, UsageError, withSettings } from "denrei/runtime";
 import { listLimit, pointInTime, repositoryName, seconds, someOf } from "./arguments.ts";
 
 const connectionSettings = [...busSettings, "cluster"] as const;
@@ -27,6 +27,30 @@ export function addOperatorCommands(program: Command): void {
   addWebhookCommands(program);
   addPruneCommand(program);
   addUninstallCommand(program);
+  addAdoptCommand(program);
+}
+
+function addAdoptCommand(program: Command): void {
+  withSettings(
+    program
+      .command("adopt")
+      .description(
+        "Take over functions on the bus that belonged to another project, or to another name of this one",
+      )
+      .argument("<function...>", "Names of functions, or 'all'"),
+    busSettings,
+  )
+    .addHelpText(
+      "after",
+      `
+Processes of the other project refuse to run the functions from then on. Remove
+them from that project first. The platform's own users may not do this: connect
+as a user who may do everything on the bus.`,
+    )
+    .action(async (names: string[], flags) => {
+      const settings = readSettings(busSettings, flags, process.env);
+      await (await import("./adopt.ts")).adoptFunctions(names, settings);
+    });
 }
 
 function addQueueCommands(program: Command): void {
@@ -199,6 +223,7 @@ function addPruneCommand(program: Command): void {
       .command("prune")
       .description("Remove unused streams and consumers, or everything that a removed function has left")
       .argument("[function]", "Name of a removed function")
+      .option("--project <name>", "Remove everything of this project, after it was uninstalled")
       .option("--dry-run", "Only print what would be removed")
       .option("--force", "Also remove what was used within the last hour or is not empty"),
     pruneSettings,
@@ -206,20 +231,28 @@ function addPruneCommand(program: Command): void {
     .addHelpText(
       "after",
       `
-Without a function, the command removes streams of functions that this program
-does not have, and consumers that none of its functions uses, in one cluster. It
-never removes a consumer with a waiting client. The platform's own users may not
+Without a function, the command removes streams of functions that this project
+no longer has, and consumers that none of its functions uses, in one cluster. It
+never removes a consumer with a waiting client, or anything of other projects. The platform's own users may not
 delete on the bus: connect as a user who may do everything there.
 
 With a removed function, the command removes all of its data on the bus,
 including requests, dead letters, and index entries, and its finalizer on
 objects of all kinds in all namespaces. Kubernetes then completes pending
 deletions; resources that the function created outside Kubernetes remain. Stop
-its workers first.`,
+its workers first.
+
+With --project, the command does that for all functions of a project, which may
+be this one, and removes the objects of kinds that no other project needs. Stop
+the project's bridge and workers first.`,
     )
     .action(async (fn: string | undefined, flags) => {
       const settings = readSettings(pruneSettings, flags, process.env);
-      if (fn === undefined) await (await import("./prune.ts")).prune(settings, flags);
+      if (fn !== undefined && flags.project !== undefined)
+        throw new UsageError("name a function or a project, not both");
+      if (flags.project !== undefined)
+        await (await import("./pruneproject.ts")).pruneProject(flags.project, settings, flags);
+      else if (fn === undefined) await (await import("./prune.ts")).prune(settings, flags);
       else await (await import("./prunefunction.ts")).pruneFunction(fn, settings, flags);
     });
 }

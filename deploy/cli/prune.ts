@@ -2,10 +2,9 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { type Leftover, leftovers, removeLeftover } from "denrei/bus";
 import { aligned } from "denrei/kubernetes";
-import { say, subscriptionsOf } from "denrei/runtime";
+import { openProject, say, subscriptionsOf } from "denrei/runtime";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
-import { allFunctions } from "./named.ts";
 
 /** Keeps leftovers that were used within this time. Milliseconds. */
 const latelyMillis = 3_600_000;
@@ -16,13 +15,14 @@ export interface PruneOptions {
   readonly force?: boolean;
 }
 
-/** Removes streams and consumers that no function of this program uses, or only prints them (`dryRun`). */
+/** Removes streams and consumers that no function of this project uses, or only prints them (`dryRun`). */
 export async function prune(settings: BusSettings, options: PruneOptions): Promise<void> {
   const { cluster } = settings;
   const { dryRun = false, force = false } = options;
-  const subscriptions = subscriptionsOf(await allFunctions(), cluster);
+  const project = await openProject();
+  const subscriptions = subscriptionsOf(await project.all(), cluster);
   const found = await withBus(settings, async ({ jsm }) => {
-    const all = await leftovers(jsm, { subscriptions, cluster, latelyMillis, force });
+    const all = await leftovers(jsm, { subscriptions, cluster, project: project.name, latelyMillis, force });
     if (!dryRun) await removeLeftovers(jsm, all);
     return all;
   });

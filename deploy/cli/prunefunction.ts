@@ -7,6 +7,7 @@ import {
   type Leftover,
   leftMessages,
   leftovers,
+  ownerOf,
   removeMessages,
 } from "denrei/bus";
 import { domain, kindText } from "denrei/kinds";
@@ -17,9 +18,8 @@ import {
   objectsWithFinalizer,
   removeFinalizer,
 } from "denrei/kubernetes";
-import { AbsentError, type Settings, say, subscriptionsOf, UsageError } from "denrei/runtime";
+import { AbsentError, openProject, type Settings, say, UsageError } from "denrei/runtime";
 import { type BusSettings, withBus } from "./bus.ts";
-import { allFunctions, functionNames } from "./named.ts";
 import { type PruneOptions, printLeftovers, removeLeftovers } from "./prune.ts";
 
 /** Settings of `denrei prune`. */
@@ -32,35 +32,57 @@ interface BusLeftovers {
 
 /**
  * Removes everything that a removed function has left, or only prints it (`dryRun`). Throws a {@link UsageError} for a function of this
- * program. Throws an {@link AbsentError} while one of its workers runs: the worker would add its finalizer again.
+ * or of another project. Throws an {@link AbsentError} while one of its workers runs: the worker would add its finalizer again.
  */
 export async function pruneFunction(
   name: string,
   settings: FunctionSettings,
   options: PruneOptions,
 ): Promise<void> {
-  if ((await functionNames()).includes(name))
-    throw new UsageError(`${name} is a function of this program: only removed functions can be pruned`);
+  const project = await openProject();
+  if (project.functionNames.includes(name))
+    throw new UsageError(`${name} is a function of this project: only removed functions can be pruned`);
   if (!functionNamePattern.test(name)) throw new UsageError(`"${name}" is not a valid function name`);
+  const owner = await withBus(settings, ({ jsm }) => ownerOf(jsm, name));
+  if (owner !== undefined && owner !== project.name)
+    throw new UsageError(
+      `${name} belongs to the project "${owner}": run the command there, or remove the whole project with denrei prune --project ${owner}`,
+    );
+  await removeFunctions([name], project.name, settings, options);
+}
+
+/** Removes everything that these functions of a project have left, or only prints it. Throws like {@link pruneFunction}. */
+export async function removeFunctions(
+  names: readonly string[],
+  project: string,
+  settings: FunctionSettings,
+  options: PruneOptions,
+): Promise<void> {
   const client = await connectCluster({ path: settings.kubeconfig, context: settings.context });
   try {
-    const left = await pruneBus(name, settings, options);
-    printLeftovers(left.found, options);
-    printMessages(left.messages, options);
-    const objects = await pruneFinalizers(name, client, options);
-    if (left.found.length + left.messages.length + objects === 0) say(`${name} has no leftovers.`);
+    for (const name of names) {
+      const left = await pruneBus(name, project, settings, options);
+      printLeftovers(left.found, options);
+      printMessages(left.messages, options);
+      const objects = await pruneFinalizers(name, client, options);
+      if (left.found.length + left.messages.length + objects === 0) say(`${name} has no leftovers.`);
+    }
   } finally {
     await client.connection.close();
   }
 }
 
-const pruneBus = (name: string, settings: FunctionSettings, options: PruneOptions): Promise<BusLeftovers> =>
+const pruneBus = (
+  name: string,
+  project: string,
+  settings: FunctionSettings,
+  options: PruneOptions,
+): Promise<BusLeftovers> =>
   withBus(settings, async ({ jsm }) => {
     const { cluster } = settings;
     const { dryRun = false } = options;
-    const subscriptions = subscriptionsOf(await allFunctions(), cluster);
     // The user says that the function does not return: check only for use, not for age or content.
-    const all = await leftovers(jsm, { subscriptions, cluster, latelyMillis: 0, force: true });
+    const all = await leftovers(jsm, { subscriptions: [], cluster, project, latelyMillis: 0, force: true });
     const found = all.filter((one) => functionOf(one) === name);
     const used = found.find(({ kept }) => kept === "in use");
     if (used)

@@ -19,7 +19,7 @@ import {
   type ReconcileFunction,
   RolesRefusedError,
 } from "denrei/runtime";
-import { optInManifests, roleManifests, separateAccounts } from "../generate/rbac.ts";
+import { optInManifests, roleManifests, separateAccounts, withRoleSuffix } from "../generate/rbac.ts";
 
 /** Where the service accounts are, and how the names of their roles end. */
 export interface Accounts {
@@ -67,27 +67,26 @@ const kinds: Readonly<Record<string, Kind>> = { ClusterRole, ClusterRoleBinding,
 
 /** The roles and their cluster-wide bindings. Bindings in namespaces follow from opt-ins. */
 const rolesOf = ({ functions, accounts }: RoleSet): Role[] =>
-  roleManifests(separateAccounts(functions), accounts.namespace)
-    .filter(({ kind }) => kind === "ClusterRole" || kind === "ClusterRoleBinding")
-    .map((manifest) => named(manifest, accounts));
+  named(
+    roleManifests(separateAccounts(functions), accounts.namespace).filter(
+      ({ kind }) => kind === "ClusterRole" || kind === "ClusterRoleBinding",
+    ),
+    accounts,
+  );
 
 /** The bindings that give access to the Secrets of a namespace. */
 export const optInsOf = ({ functions, accounts }: RoleSet, namespace: string): Role[] =>
-  optInManifests(separateAccounts(functions), [namespace], accounts.namespace).map((manifest) =>
-    named(manifest, accounts),
-  );
+  named(optInManifests(separateAccounts(functions), [namespace], accounts.namespace), accounts);
 
-/** The manifest with the names of these accounts. */
-function named(manifest: object, { suffix }: Accounts): Role {
-  const role = manifest as Role;
-  if (suffix === "") return role;
-  const { metadata, roleRef } = role;
-  const labels = { ...metadata.labels, [runLabel]: suffix.slice(1) };
-  return {
+/** The manifests with the names of these accounts. */
+function named(manifests: readonly Record<string, unknown>[], { suffix }: Accounts): Role[] {
+  const roles = withRoleSuffix(manifests, suffix) as unknown as Role[];
+  if (suffix === "") return roles;
+  const run = { [runLabel]: suffix.slice(1) };
+  return roles.map((role) => ({
     ...role,
-    metadata: { ...metadata, name: `${metadata.name}${suffix}`, labels },
-    ...(roleRef && { roleRef: { ...roleRef, name: `${roleRef.name}${suffix}` } }),
-  };
+    metadata: { ...role.metadata, labels: { ...role.metadata.labels, ...run } },
+  }));
 }
 
 /**
@@ -105,8 +104,12 @@ export async function applyRoles(options: RoleOptions): Promise<void> {
 }
 
 /** Applies roles or bindings. */
-export async function apply(client: KubeClient, roles: readonly Role[]): Promise<void> {
-  const options = { fieldManager, force: "take-ownership" } as const;
+export async function apply(
+  client: KubeClient,
+  roles: readonly Role[],
+  dryRun?: { readonly dryRun: "All" },
+): Promise<void> {
+  const options = { fieldManager, force: "take-ownership", ...dryRun } as const;
   await Promise.all(roles.map((role) => client.apply(kinds[role.kind] ?? ClusterRole, role, options)));
 }
 
@@ -115,13 +118,8 @@ export async function apply(client: KubeClient, roles: readonly Role[]): Promise
  */
 export async function assertRolesAllowed(options: Omit<RoleOptions, "functions">): Promise<void> {
   const { client, accounts } = options;
-  const probe = named({ ...emptyRole, metadata: { name: accountOf("probe") } }, accounts);
-  const dryRun = { fieldManager, force: "take-ownership", dryRun: "All" } as const;
-  await refused(
-    options,
-    "create their roles",
-    async () => void (await client.apply(ClusterRole, probe, dryRun)),
-  );
+  const probes = named([{ ...emptyRole, metadata: { name: accountOf("probe") } }], accounts);
+  await refused(options, "create their roles", () => apply(client, probes, { dryRun: "All" }));
   const user = accountUser(accountOf("probe"), accounts.namespace);
   await refused(options, "impersonate their service accounts", () =>
     untilGranted(kubeClient(client.connection, undefined, { user }), "default", []),

@@ -6,7 +6,7 @@ import { functions as all } from "../../functions/index.ts";
 import { parseConfig } from "../../functions/paas/site/config.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { optInManifests, roleManifests, separateAccounts } from "./rbac.ts";
+import { optInManifests, roleManifests, separateAccounts, withRoleSuffix } from "./rbac.ts";
 
 const reader = defineFunction({
   name: "reader",
@@ -69,4 +69,16 @@ test("a site cannot list a kind of this project, so charts cannot create objects
         parseConfig(`kinds: [{ group: ${group}, version: ${version}, kind: ${kind}, plural: ${plural} }]`),
       kind,
     ).toThrow(`kinds.0: charts may not make ${kind}`);
+});
+
+test("a further project has its own roles of a bridge, and the same service accounts in its namespace", () => {
+  const bridge = separateAccounts([reader]).filter(({ name }) => name === "denrei-bridge");
+  const manifests = roleManifests(bridge, "there");
+  expect(summaryOf(withRoleSuffix(manifests, "-b"))).toEqual([
+    "ServiceAccount there/denrei-bridge",
+    "ClusterRole denrei-bridge-b",
+    "ClusterRoleBinding denrei-bridge-b -> denrei-bridge-b of there/denrei-bridge",
+    "ClusterRole denrei-bridge-opted-in-b",
+    "RoleBinding there/denrei-bridge-opted-in-b -> denrei-bridge-opted-in-b of there/denrei-bridge",
+  ]);
 });

@@ -124,6 +124,27 @@ export function listedManifests(
   });
 }
 
+/**
+ * The manifests with other names of roles and bindings, for a further project in a cluster: its bridge has the name of the first one's,
+ * in another namespace, and roles belong to no namespace.
+ */
+export const withRoleSuffix = (manifests: readonly Manifest[], suffix: string): Manifest[] =>
+  manifests.map((manifest) => {
+    const { kind, metadata, roleRef } = manifest as unknown as RoleOrBinding;
+    if (suffix === "" || kind === "ServiceAccount") return manifest;
+    return {
+      ...manifest,
+      metadata: { ...metadata, name: `${metadata.name}${suffix}` },
+      ...(roleRef && { roleRef: { ...roleRef, name: `${roleRef.name}${suffix}` } }),
+    };
+  });
+
+interface RoleOrBinding {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly roleRef?: { readonly name: string };
+}
+
 const listedRole = (name: string): string => `${name}-listed-kinds`;
 
 interface Rights {

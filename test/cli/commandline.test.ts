@@ -59,10 +59,18 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     ...["(default: openid offline_access)", "--authentication-config"],
   ],
   ["crds", "--json"],
-  ["rbac", "--namespace <name>", '(default: "denrei")', "--json"],
+  ["rbac", "--namespace <name>", '(default: "denrei")', "--role-suffix <word>", "--json"],
   ["opt-in", "--platform-namespace <name>", '(default: "denrei")', "--json", "kubectl label namespace"],
-  ["certificates", "--namespace <name>", '(default: "denrei")', "--json", "valid for a year"],
-  ["users", "--cluster <name>", '(default: "default")', "--one-account"],
+  [
+    "certificates",
+    "--namespace <name>",
+    '(default: "denrei")',
+    "--include <file...>",
+    "--json",
+    "valid for a year",
+  ],
+  ["users", "--cluster <name>", '(default: "default")', "--one-account", "--include <file...>", "--json"],
+  ["adopt", "<function...>", "do everything"],
   ["status", "--json", "--cluster <name>", "PENDING", "DELAYED", "RETRYING"],
   ["working", "--json", "--cluster <name>"],
   ["history", "--trace <id>", "--limit <count>", "--json", "(default: 50)"],
@@ -76,6 +84,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   [
     "prune",
     "[function]",
+    "--project <name>",
     "--dry-run",
     "--force",
     "--cluster <name>",
@@ -113,7 +122,7 @@ describe("--help", () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
       (
-        "admission bridge certificates chart crds dashboard deadletters demo dev gateway helm help history init manifests " +
+        "admission adopt bridge certificates chart crds dashboard deadletters demo dev gateway helm help history init manifests " +
         "new opt-in prune rbac requests run status uninstall up users webhooks worker working"
       ).split(" "),
     );

@@ -167,7 +167,7 @@ const pruning = (...args: string[]) =>
 test("denrei prune refuses a function of this program, and one whose workers run", async () => {
   expect(await pruning("hikawa")).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("hikawa is a function of this program"),
+    stderr: expect.stringContaining("hikawa is a function of this project"),
   });
   expect(await pruning("signposts")).toMatchObject({
     code: 1,

@@ -14,7 +14,7 @@ import { bridgeBucket, consumers, streams, workStream } from "../../bus/subjects
 import { mergeRoles, readRoles } from "../../deploy/cli/projectroles.ts";
 import { type LocalNats, startLocalNats } from "../../deploy/local/index.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
-import { makeProject, type TestProject } from "../harness/projects.ts";
+import { makeProject, type ProjectFolder, type TestProject } from "../harness/projects.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import type { Replica } from "../ket/replica.ts";
 
@@ -70,9 +70,11 @@ let folder: string;
 let environment: LocalTestEnvironment;
 let nats: LocalNats;
 let bus: Bus;
+let pearFolder: ProjectFolder;
 let apples: TestProject;
 let pears: TestProject;
 let bridges: { a: Replica; b: Replica };
+let pearWorker: Replica;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "test-projects-"));
@@ -80,11 +82,11 @@ beforeAll(async () => {
   const a = makeProject(join(folder, "apples"), "apples", {
     apple: source("Apple", { field: "left", pushed: "ref" }),
   });
-  const b = makeProject(join(folder, "pears"), "pears", {
+  pearFolder = makeProject(join(folder, "pears"), "pears", {
     pear: source("Pear", { field: "right", pushed: "after" }),
   });
   const files = await Promise.all(
-    [a, b].map(async (project, at) => {
+    [a, pearFolder].map(async (project, at) => {
       const { stdout } = await project.command("users", "--json");
       writeFileSync(join(folder, `${at}.json`), stdout);
       return readRoles(join(folder, `${at}.json`));
@@ -94,9 +96,9 @@ beforeAll(async () => {
   bus = await connectBus({ url: nats.natsUrl, name: "test" });
   const { kubeconfigPath } = environment.platform;
   apples = a.on({ kubeconfigPath, nats });
-  pears = b.on({ kubeconfigPath, nats });
+  pears = pearFolder.on({ kubeconfigPath, nats });
   bridges = { a: await apples.bridge("bridge-a"), b: await pears.bridge("bridge-b") };
-  await Promise.all([apples.worker("worker-a", "apple"), pears.worker("worker-b", "pear")]);
+  [, pearWorker] = await Promise.all([apples.worker("worker-a", "apple"), pears.worker("worker-b", "pear")]);
 });
 afterAll(async () => {
   await bus?.nc.close();
@@ -196,6 +198,19 @@ test("a restart of a bridge changes nothing of the other project", async () => {
   expect(objects).toMatchObject(before.objects ?? {});
 });
 
+test("a bridge that may not watch a shared kind leaves it to that of the other project", async () => {
+  await bridges.b.stop();
+  const kubeconfigPath = await environment.platform.kubeconfigFor("stranger");
+  const stranger = await pearFolder.on({ kubeconfigPath, nats }).bridge("stranger");
+  await bridges.a.stop();
+  const isRefused = (line: string) => line.includes("failed to lead this kind") && line.includes("Setting");
+  await stranger.log.until(isRefused, 60_000);
+  await bridges.a.start();
+  await expect.poll(() => leader(Setting)).toBe("bridge-a");
+  await stranger.stop();
+  await bridges.b.start();
+});
+
 test("a function with the name of another project's function is refused, in the bridge and in the worker", async () => {
   const { kubeconfigPath } = environment.platform;
   const copy = makeProject(join(folder, "copy"), "copy", {
@@ -206,4 +221,28 @@ test("a function with the name of another project's function is refused, in the 
     expect(stderr).toContain('the function apple of this bus belongs to the project "apples"');
     expect(code).toBe(1);
   }
+});
+
+test("a project is removed without an effect on the other", async () => {
+  const names = async () => (await bus.jsm.streams.names().next()).sort();
+  const before = await names();
+  expect((await pears.command("prune", "--project", "pears")).stderr).toContain(
+    "a worker of pear still runs",
+  );
+  await Promise.all([bridges.b.stop(), pearWorker.stop()]);
+  const pruned = await apples.command("prune", "--force");
+  expect(pruned.stderr).toBe("");
+  expect(pruned.stdout).not.toContain("pear");
+  expect(await names()).toEqual(before);
+
+  const removed = await apples.command("prune", "--project", "pears");
+  expect(removed.stderr).toBe("");
+  expect(removed.stdout).toContain(`kinds that no other project needs: Pear.${group}.`);
+  expect(await names()).toEqual(before.filter((name) => !name.endsWith("_pear")));
+  const store = objectStore(bus, "default");
+  expect(await store.entries(Pear)).toEqual([]);
+  expect(await store.entries(Setting)).not.toEqual([]);
+  await Promise.all([put(Apple, "third"), setting("third")]);
+  await untilShown(Apple, "third", "left of third");
+  expect((await apples.command("prune", "--project", "pears")).stderr).toContain('no project "pears"');
 });
