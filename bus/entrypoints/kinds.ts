@@ -1,8 +1,26 @@
 /** `denrei/kinds`: declarations of kinds, and the types of their objects. Runs in a browser as well. */
 
 export { z } from "zod";
+export {
+  type AdmissionHooks,
+  type AdmissionOptions,
+  type AdmissionRequest,
+  admissionPaths,
+  type DeletionRequest,
+  type FieldError,
+  type RequestUser,
+  type ValidationResult,
+} from "../kube/admission.ts";
 export { type ConditionUpdate, withoutConditions } from "../kube/conditions.ts";
-export { type CelRule, type ConversionWebhook, cel, crdOf, listMap, needsWebhook } from "../kube/crd.ts";
+export {
+  type CelRule,
+  type ConversionWebhook,
+  cel,
+  clientConfigOf,
+  crdOf,
+  listMap,
+  needsWebhook,
+} from "../kube/crd.ts";
 export { domain, optedInRole, optInCommands, optInLabel } from "../kube/domain.ts";
 export { age, conditions, objectName, observedGeneration, quantity, ready, time } from "../kube/fields.ts";
 export {

@@ -93,7 +93,9 @@ test("converts all objects of a review", async () => {
       convertedObjects: [parcel("v1", { city: "Nara" }), given[1]],
     },
   });
-  expect(await registry().metrics()).toContain('denrei_admission_requests_total{outcome="converted"} 1');
+  expect(await registry().metrics()).toContain(
+    'denrei_admission_requests_total{webhook="convert",outcome="converted"} 1',
+  );
 });
 
 test.each([

@@ -10,6 +10,7 @@ import {
   prepareAdmission,
   startLocalAdmission,
 } from "../../environment/admission.ts";
+import { syncConfigurations } from "../../environment/configurations.ts";
 import { type RunningDashboard, startDashboard } from "../../environment/dashboard.ts";
 import {
   type Environment,
@@ -24,6 +25,7 @@ import { count, type ProgressDisplay, timedStart } from "../../environment/progr
 import { type ReplicaOptions, startReplicas, type WorkerOptions } from "../../environment/replicas.ts";
 import { applyRoles, ownRights, removeRoles } from "../../environment/roles.ts";
 import { crdManifests } from "../../generate/crds.ts";
+import { admissionConfigurations } from "../../generate/webhookconfigurations.ts";
 import { type Child, type LocalProcesses, projectRoles } from "../../local/index.ts";
 import { allFunctions } from "../named.ts";
 
@@ -122,6 +124,7 @@ async function startParts(
   const env = { ...environment.env, ...replicaEnv, ...added };
   const replicaOptions = { ...environment, env, onLine, say, signal };
   const webhooks = admission === undefined ? [] : [await startLocalAdmission(admission, replicaOptions)];
+  if (admission) await installHooks(client, admission, signal);
   const [replicas, receivers, fronts] = await Promise.all([
     timedStart(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(parts, replicaOptions)),
     parts.gateways === 0
@@ -166,6 +169,10 @@ async function installKinds(
   });
   display.line("CRDs", "installed", "result");
 }
+
+/** Makes the API server call the admission hooks of kinds. */
+const installHooks = async (client: KubeClient, { webhook }: PreparedAdmission, signal: AbortSignal) =>
+  syncConfigurations(client, admissionConfigurations(await allFunctions(), webhook), signal);
 
 /** The webhook of a local platform; undefined if no kind needs one. The API server of an existing cluster could not reach it. */
 async function localAdmission(): Promise<PreparedAdmission | undefined> {
