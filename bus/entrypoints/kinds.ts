@@ -19,6 +19,7 @@ export {
   clientConfigOf,
   crdOf,
   listMap,
+  needsConversion,
   needsWebhook,
 } from "../kube/crd.ts";
 export { domain, optedInRole, optInCommands, optInLabel } from "../kube/domain.ts";

@@ -37,11 +37,12 @@ export interface ConversionWebhook {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Whether the API server needs a webhook for objects of the kind. */
+/** Whether the API server needs a webhook for objects of the kind: for conversions, or for admission hooks. */
 export const needsWebhook = (kind: Kind): boolean =>
   needsConversion(kind) || kind.definition?.admission !== undefined;
 
-const needsConversion = ({ definition }: Kind): boolean => (definition?.converted ?? []).length > 0;
+/** Whether the API server needs a webhook to convert objects of the kind, which its CRD then names. */
+export const needsConversion = ({ definition }: Kind): boolean => (definition?.converted ?? []).length > 0;
 
 /** The path at which the webhook converts objects. */
 export const conversionPath = "/convert";

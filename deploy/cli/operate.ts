@@ -5,7 +5,8 @@ import { busSettings, readSettings, withSettings } from "denrei/runtime";
 import { listLimit, pointInTime, repositoryName, someOf } from "./arguments.ts";
 
 const connectionSettings = [...busSettings, "cluster"] as const;
-const pruneSettings = ["kubeconfig", "context", ...connectionSettings] as const;
+const clusterSettings = ["kubeconfig", "context"] as const;
+const pruneSettings = [...clusterSettings, ...connectionSettings] as const;
 
 const requestStates: readonly RequestState[] = ["pending", "in-flight", "retrying", "delayed"];
 
@@ -25,6 +26,7 @@ export function addOperatorCommands(program: Command): void {
   addDeadLetterCommands(program);
   addWebhookCommands(program);
   addPruneCommand(program);
+  addMigrateCommand(program);
 }
 
 function addQueueCommands(program: Command): void {
@@ -219,5 +221,28 @@ its workers first.`,
       const settings = readSettings(pruneSettings, flags, process.env);
       if (fn === undefined) await (await import("./prune.ts")).prune(settings, flags);
       else await (await import("./prunefunction.ts")).pruneFunction(fn, settings, flags);
+    });
+}
+
+function addMigrateCommand(program: Command): void {
+  withSettings(
+    program
+      .command("migrate-storage")
+      .description("Rewrite objects in the stored version of their kind, before an older version is removed")
+      .argument("[kind...]", "Kinds, such as Parcel or parcels.example.com (default: all of the project)")
+      .option("--dry-run", "Write nothing, but let the API server check every object"),
+    clusterSettings,
+  )
+    .addHelpText(
+      "after",
+      `
+The API server keeps each object in the version in which it was last written.
+The command writes every object once, without a change, and then sets
+status.storedVersions of the CRD to the stored version alone. Run it when all
+API servers use the CRD of this program, and all processes its code.`,
+    )
+    .action(async (kinds: string[], flags) => {
+      const settings = readSettings(clusterSettings, flags, process.env);
+      await (await import("./migratestorage.ts")).migrateStorage(kinds, settings, flags);
     });
 }

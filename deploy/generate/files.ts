@@ -16,6 +16,7 @@ import { generatedProtos, protoFolders } from "./protos.ts";
 import { accountManifest, admissionName, dashboardName, gatewayName, roleManifests } from "./rbac.ts";
 import { declaredTopology } from "./topology.ts";
 import { userRoles } from "./users.ts";
+import { admissionConfigurations } from "./webhookconfigurations.ts";
 import { admissionManifests, bridgeManifests, functionManifests, gatewayManifests } from "./workloads.ts";
 import { yamlText } from "./yaml.ts";
 
@@ -28,6 +29,7 @@ export const generatedFolders = [
   "deploy/kubernetes/base",
   "deploy/kubernetes/base/functions",
   "deploy/kubernetes/users",
+  "deploy/kubernetes/admission",
   "deploy/kubernetes/components/keda",
   "deploy/kubernetes/components/hpa",
   "deploy/kubernetes/components/dashboard",
@@ -81,8 +83,15 @@ export async function generatedFiles(
     // In this folder, because its kustomization is generated as well.
     const path = `${base}/functions/admission.yaml`;
     const manifests = [accountManifest(admissionName, namespace), ...admissionManifests(namespace)];
-    files.set(path, generated("from the versions of kinds", manifests));
+    files.set(path, generated("from the versions and admission hooks of kinds", manifests));
     functionFiles.push(path);
+  }
+  const hooks = admissionConfigurations(functions, clusterWebhook(namespace));
+  if (hooks.length > 0) {
+    // Outside the base: they are applied when the webhook runs.
+    const path = "deploy/kubernetes/admission/configurations.yaml";
+    files.set(path, generated("from the admission hooks of kinds", hooks));
+    files.set("deploy/kubernetes/admission/kustomization.yaml", kustomization([path]));
   }
   files.set(`${base}/functions/kustomization.yaml`, kustomization(functionFiles));
   const bridgeRoles = roleManifests({ functions: [], bridge: functions, namespace });
