@@ -5,6 +5,6 @@ export interface ReviewAnswer {
   readonly outcome: "converted" | "allowed" | "denied" | "failed";
   /** Why it failed. */
   readonly message?: string;
-  /** What the hook has thrown. */
+  /** The error of the hook. */
   readonly cause?: unknown;
 }

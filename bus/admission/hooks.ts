@@ -16,7 +16,7 @@ const mutablePaths = [
 ];
 
 /**
- * What the kind's `mutate` changes. An object that does not match the schema remains as it is: the API server rejects it. Throws a
+ * What the kind's `mutate` changes. An object that does not match the schema remains unchanged: the API server rejects it. Throws a
  * {@link HookError}.
  */
 export function mutate(kind: Kind, request: AdmissionRequest): PatchOperation[] {

@@ -148,7 +148,7 @@ describe("mutate", () => {
     ]);
   });
 
-  test("leaves objects as they are without a change, and if they do not match their schema", () => {
+  test("sends no patch without a change, and for objects that do not match their schema", () => {
     expect(mutated(() => undefined).response).toEqual({ uid: "7", allowed: true });
     expect(mutated(({ object }) => object).response).toEqual({ uid: "7", allowed: true });
     const wrong = parcel({ items: "none" });

@@ -13,7 +13,7 @@ export interface RequestUser {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** What a hook knows of every request. */
+/** The part of a request that all hooks receive. */
 interface RequestDetails {
   readonly user: RequestUser;
   /** Whether the API server will not store the result. */
@@ -60,7 +60,7 @@ export interface ValidationResult {
  */
 export interface AdmissionOptions<T extends KubeObject = KubeObject> {
   /**
-   * Returns the changed object; nothing leaves it as it is. It may change the spec, and the labels, annotations, finalizers, and
+   * Returns the changed object; nothing leaves it unchanged. It may change the spec, and the labels, annotations, finalizers, and
    * ownerReferences of the metadata. It has to be idempotent, because the API server may call it again with its own result. It
    * gets only objects that match the schema: fields that it fills in are optional there.
    */
