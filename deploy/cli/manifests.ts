@@ -1,7 +1,6 @@
 /** `denrei crds`, `denrei webhook-configurations`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 
 import { readFile } from "node:fs/promises";
-import { functions } from "@denrei/functions";
 import { type ConversionWebhook, needsConversion, optInLabel } from "denrei/kinds";
 import { AbsentError, definedKinds, UsageError } from "denrei/runtime";
 import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
@@ -95,7 +94,9 @@ export async function rbac(
   const bridge = selected.includes("bridge") ? await allFunctions() : [];
   const gateway = selected.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
   const webhook =
-    names.length === 0 && needWebhook(functions) ? [accountManifest(admissionName, namespace)] : [];
+    names.length === 0 && needWebhook(await allFunctions())
+      ? [accountManifest(admissionName, namespace)]
+      : [];
   print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway, ...webhook], options);
 }
 

@@ -4,6 +4,7 @@ import { operatorManifests } from "../generate/monitoring/rules.ts";
 import { bridgeName, dashboardName, gatewayName, workloadName } from "../generate/rbac.ts";
 import { imageName, settingsName } from "../generate/workloads.ts";
 import { yamlText } from "../generate/yaml.ts";
+import { admissionDeployment, admissionTemplates, admissionValue } from "./admission.ts";
 import { type BusScope, forCluster } from "./cluster.ts";
 import { dashboardDefaults, dashboardTemplates } from "./dashboard.ts";
 import { functions } from "./functions.ts";
@@ -69,7 +70,7 @@ const find = (objects: readonly Source[], kind: string, name: string): Source =>
 
 const ownerOf = ({ metadata }: Source): string => metadata.labels?.["app.kubernetes.io/name"] ?? "";
 
-function templates({ base, cluster, withModules, added }: Sources): [string, string][] {
+function templates({ base, cluster, withModules, hooked, added }: Sources): [string, string][] {
   const text = (objects: readonly Source[], change: (object: Source) => Source = (object) => object) =>
     templateText(objects.map((object) => change(templated.inNamespace(object))));
   const templatedObjects = base.filter(({ kind }) => !excludedKinds.includes(kind));
@@ -122,6 +123,7 @@ function templates({ base, cluster, withModules, added }: Sources): [string, str
       ),
     ],
     ...own,
+    ...admissionTemplates({ base, hooked }),
     ["keda.yaml", conditional('eq .Values.autoscaling "keda"', monitor + scalers(added.keda))],
     ["hpa.yaml", conditional('eq .Values.autoscaling "hpa"', scalers(added.hpa))],
     [
@@ -156,9 +158,11 @@ function templatedWorkload(object: Source, name: string, withModules: readonly S
   return object.kind === "Service" ? templated.gatewayService(object) : object;
 }
 
-function defaultsIn({ base, cluster, added }: Sources): Defaults {
+function defaultsIn({ base, cluster, hooked, added }: Sources): Defaults {
   const deployments = new Map([...workloads].map(([owner, name]) => [name, find(base, "Deployment", owner)]));
   deployments.set("dashboard", find(added.dashboard, "Deployment", dashboardName));
+  const admission = admissionDeployment({ base });
+  if (admission) deployments.set(admissionValue, admission);
   const servers = at(find(cluster, "StatefulSet", nats), "spec");
   const [server, metrics] = Object.values(at(servers, "template", "spec", "containers")) as Fields[];
   const { NATS_URL, DENREI_CLUSTER, DENREI_STREAM_REPLICAS, ...settings } = at(
@@ -171,6 +175,7 @@ function defaultsIn({ base, cluster, added }: Sources): Defaults {
   return {
     image: imageName,
     functions: functions.map(({ name }) => name),
+    admission: admission && (hooked.length > 0 ? "hooks" : "conversions"),
     workload(name) {
       const spec = at(deployments.get(name) ?? {}, "spec");
       const resources = at(spec, "template", "spec", "containers", 0, "resources");

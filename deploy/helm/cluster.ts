@@ -14,7 +14,7 @@ export interface BusScope extends AuthorizationOptions {
 
 /** The same objects for another `DENREI_CLUSTER` or other accounts. */
 export function forCluster(
-  { base, cluster: threeServers, withModules, added }: Sources,
+  { base, cluster: threeServers, withModules, hooked, added }: Sources,
   { cluster, ...options }: BusScope,
 ): Sources {
   const users = authorizationFile(functions, cluster, options);
@@ -35,6 +35,7 @@ export function forCluster(
     base: base.map(changed),
     cluster: threeServers.map(changed),
     withModules: withModules.map(changed),
+    hooked,
     added: { ...added, keda: added.keda.map(changed) },
   };
 }

@@ -35,7 +35,7 @@ export function at(object: object, ...path: readonly (string | number)[]): Field
 
 /** The values of a workload. Names of functions may have dashes, so these are indexed. */
 export const valuesOf = (workload: string): string =>
-  ["bridge", "gateway", "dashboard"].includes(workload)
+  ["bridge", "gateway", "dashboard", "admission"].includes(workload)
     ? `.Values.${workload}`
     : `(index .Values.functions ${JSON.stringify(workload)})`;
 

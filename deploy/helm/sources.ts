@@ -1,4 +1,5 @@
 /** The rendered kustomizations that the chart is built from. */
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -12,11 +13,13 @@ export interface Source {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** The base, the base with three NATS servers, the base with chart modules, and what each component adds. */
+/** The base, the base with three NATS servers, the base with chart modules, admission hooks, and what each component adds. */
 export interface Sources {
   readonly base: readonly Source[];
   readonly cluster: readonly Source[];
   readonly withModules: readonly Source[];
+  /** Configurations of admission hooks; none if no kind has any. */
+  readonly hooked: readonly Source[];
   readonly added: Readonly<Record<(typeof components)[number], readonly Source[]>>;
 }
 
@@ -38,6 +41,7 @@ export async function sources(): Promise<Sources> {
     base,
     cluster: await withComponents("nats-cluster"),
     withModules: await withComponents("chart-modules"),
+    hooked: existsSync(join(kubernetes, "admission")) ? await render(join(kubernetes, "admission")) : [],
     added: added as Sources["added"],
   };
 }

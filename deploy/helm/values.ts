@@ -2,12 +2,15 @@
 import { processSettings, type SettingName, variableOf } from "denrei/runtime";
 import { Document, isScalar, type Pair, visit } from "yaml";
 import { z } from "zod";
+import { admissionSchema, admissionValue } from "./admission.ts";
 import { type DashboardDefaults, dashboardSchema } from "./dashboardvalues.ts";
 
 /** The defaults, read from the manifests. */
 export interface Defaults {
   readonly image: string;
   readonly functions: readonly string[];
+  /** For what kinds need the webhook; undefined if they do not need it. */
+  readonly admission: "conversions" | "hooks" | undefined;
   /** Replicas and resources of a workload's Deployment, by the workload's name in the values. */
   workload(name: string): { readonly replicas: number; readonly resources: object };
   readonly settings: Readonly<Record<string, string>>;
@@ -64,6 +67,9 @@ export function valuesSchema(defaults: Defaults) {
       .describe("The bridge: publishes changes from the API server on the bus."),
     gateway: gatewayValues(workload("gateway")),
     dashboard: dashboardSchema(defaults.dashboard, workload("dashboard")),
+    ...(defaults.admission && {
+      [admissionValue]: admissionSchema(workload(admissionValue), defaults.admission === "hooks"),
+    }),
     functions: z
       .strictObject(
         Object.fromEntries(defaults.functions.map((name) => [name, functionValues(workload(name))])),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { chartFiles } from "../../deploy/helm/chart.ts";
-import { mapStrings, sources, withoutHashes } from "../../deploy/helm/sources.ts";
+import { mapStrings, type Sources, sources, withoutHashes } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
 import { versions } from "../../deploy/local/versions.ts";
 import { programs } from "../harness/programs.ts";
@@ -46,13 +46,17 @@ function objectOf(text: string): Manifest | null {
   return JSON.parse(json);
 }
 
-/** Writes the chart. `kubeconfig` is that of Helm's cluster, if any. */
-export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
+/** Writes the chart. `kubeconfig` is that of Helm's cluster, if any. `change` replaces manifests of this repository. */
+export async function openChart({
+  cluster = "default",
+  kubeconfig = "",
+  change = (from: Sources): Sources => from,
+} = {}): Promise<Chart> {
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
   await writeChart(
     folder,
-    await chartFiles({ cluster }, await renderedOnce("sources of the chart", sources)),
+    await chartFiles({ cluster }, change(await renderedOnce("sources of the chart", sources))),
   );
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),

@@ -1,5 +1,4 @@
 /** What `demo` and `up` start: an environment with CRDs, workers, one bridge, and optionally gateways and a dashboard. */
-import { functions } from "@denrei/functions";
 import { redacted } from "denrei";
 import { busAddress, connectBus } from "denrei/bus";
 import { type ConversionWebhook, needsWebhook } from "denrei/kinds";
@@ -176,7 +175,7 @@ const installHooks = async (client: KubeClient, { webhook }: PreparedAdmission, 
 
 /** The webhook of a local platform; undefined if no kind needs one. The API server of an existing cluster could not reach it. */
 async function localAdmission(): Promise<PreparedAdmission | undefined> {
-  const isNeeded = existingCluster() === undefined && definedKinds(functions).some(needsWebhook);
+  const isNeeded = existingCluster() === undefined && definedKinds(await allFunctions()).some(needsWebhook);
   return isNeeded ? prepareAdmission() : undefined;
 }
 
