@@ -1,7 +1,8 @@
 /** Installs webhook configurations on a control plane of this machine. */
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiVersionOf, externalKind, type Kind, type KubeObject, Namespace } from "denrei/kinds";
-import { ApiError, type KubeClient } from "denrei/kubernetes";
+import { ApiError, isNotFound, type KubeClient } from "denrei/kubernetes";
 import { configurationLabels } from "../generate/webhookconfigurations.ts";
 
 const group = { group: "admissionregistration.k8s.io", version: "v1", scope: "Cluster" } as const;
@@ -25,7 +26,7 @@ const pollMillis = 20;
 
 /**
  * Makes these the only configurations of Denrei in a cluster that no other project uses. Resolves when the API server calls their
- * webhooks. Rejects with the reason of `signal`.
+ * webhooks, and no others. Rejects with the reason of `signal`.
  */
 export async function syncConfigurations(
   client: KubeClient,
@@ -36,59 +37,67 @@ export async function syncConfigurations(
     const wanted = manifests.filter((one) => one.kind === kind.kind) as unknown as KubeObject[];
     for (const manifest of wanted)
       await client.apply(kind, manifest, { ...writer, signal, force: "take-ownership" });
-    await removeOthers(client, kind, wanted, signal);
-    if (wanted.length > 0) await untilActive(client, kind, signal);
+    const removed = await removeOthers(client, kind, wanted, signal);
+    if (wanted.length + removed > 0) await untilFollowed(client, kind, signal);
   }
 }
 
+/** Returns how many it has removed. */
 async function removeOthers(
   client: KubeClient,
   kind: Kind,
   wanted: readonly KubeObject[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const labelSelector = Object.entries(configurationLabels)
     .map((pair) => pair.join("="))
     .join(",");
   const { items } = await client.list(kind, undefined, { labelSelector }, signal);
   const names = new Set(wanted.map(({ metadata }) => metadata.name));
-  for (const { metadata } of items)
-    if (!names.has(metadata.name)) await client.delete(kind, { name: metadata.name }, { signal });
+  const others = items.filter(({ metadata }) => !names.has(metadata.name));
+  for (const { metadata } of others) await remove(client, kind, metadata.name, signal);
+  return others.length;
 }
 
-const probeName = "denrei-admission-probe";
+/** Another worker may have removed it. */
+async function remove(client: KubeClient, kind: Kind, name: string, signal: AbortSignal): Promise<void> {
+  await client.delete(kind, { name }, { signal }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+}
+
 const probeLabel = "denrei.dev/admission-probe";
 
 /**
- * The API server learns of configurations in their order. When it calls the webhook of a later one, which only a request of this
- * function matches, it calls the earlier ones too.
+ * The API server learns of changes in their order. When it calls the webhook of a later configuration, which only a request of this
+ * function matches, it knows the earlier changes too.
  */
-async function untilActive(client: KubeClient, kind: Kind, signal: AbortSignal): Promise<void> {
-  const labels = { [probeLabel]: kind.kind };
-  const probe = { apiVersion: "v1", kind: "Namespace", metadata: { name: probeName, labels } };
-  const unreachable = {
-    name: "probe.admission.denrei.dev",
-    admissionReviewVersions: ["v1"],
-    clientConfig: { url: "https://127.0.0.1:1/" },
-    rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["namespaces"], operations: ["CREATE"] }],
-    objectSelector: { matchLabels: labels },
-    sideEffects: "None",
-    timeoutSeconds: 1,
-  };
-  const configuration = {
-    apiVersion: apiVersionOf(kind),
-    kind: kind.kind,
-    metadata: { name: probeName },
-    webhooks: [unreachable],
-  };
-  await client.apply(kind, configuration as unknown as KubeObject, {
-    ...writer,
-    signal,
-    force: "take-ownership",
-  });
+async function untilFollowed(client: KubeClient, kind: Kind, signal: AbortSignal): Promise<void> {
+  const name = `denrei-admission-probe-${randomBytes(4).toString("hex")}`;
+  const probe = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { [probeLabel]: name } } };
+  const options = { ...writer, signal, force: "take-ownership" } as const;
+  await client.apply(kind, unreachable(kind, name) as unknown as KubeObject, options);
   while (!(await isRejected(client, probe, signal))) await sleep(pollMillis, undefined, { signal });
-  await client.delete(kind, { name: probeName }, { signal });
+  await remove(client, kind, name, signal);
 }
+
+/** A configuration whose webhook no server answers. */
+const unreachable = (kind: Kind, name: string) => ({
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+  metadata: { name },
+  webhooks: [
+    {
+      name: "probe.admission.denrei.dev",
+      admissionReviewVersions: ["v1"],
+      clientConfig: { url: "https://127.0.0.1:1/" },
+      rules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["namespaces"], operations: ["CREATE"] }],
+      objectSelector: { matchLabels: { [probeLabel]: name } },
+      sideEffects: "None",
+      timeoutSeconds: 1,
+    },
+  ],
+});
 
 async function isRejected(client: KubeClient, probe: object, signal: AbortSignal): Promise<boolean> {
   try {
