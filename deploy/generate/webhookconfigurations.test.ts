@@ -1,8 +1,10 @@
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type AdmissionOptions, defineKind } from "../../bus/entrypoints/kinds.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { clusterWebhook, crdManifests, needWebhook } from "./crds.ts";
+import { generatedFiles } from "./files.ts";
 import { admissionConfigurations } from "./webhookconfigurations.ts";
 
 const functionWith = (admission: AdmissionOptions, scope: "Namespaced" | "Cluster" = "Namespaced") =>
@@ -106,4 +108,12 @@ test("options change the configuration", () => {
 test("hooks need the webhook, but their CRD does not name it", () => {
   expect(needWebhook([parcels])).toBe(true);
   expect(JSON.stringify(crdManifests([parcels]))).not.toContain("conversion");
+});
+
+test("the generated configurations are outside the base, to be applied later", async () => {
+  const files = await generatedFiles([parcels], fileURLToPath(new URL("../..", import.meta.url)));
+  const paths = [...files.keys()].filter((path) => files.get(path)?.includes("WebhookConfiguration"));
+  expect(paths).toEqual(["deploy/kubernetes/admission/configurations.yaml"]);
+  expect(files.get("deploy/kubernetes/admission/kustomization.yaml")).toContain("configurations.yaml");
+  expect(files.get("deploy/kubernetes/base/functions/kustomization.yaml")).toContain("admission.yaml");
 });
