@@ -6,6 +6,7 @@ import { z } from "zod";
 import { ConversionError, convertObject } from "../kube/conversion/convert.ts";
 import { type Kind, kindText } from "../kube/kind.ts";
 import { groupOf, type KubeObject } from "../kube/object.ts";
+import type { ReviewAnswer } from "./answer.ts";
 import { MalformedReviewError } from "./malformed.ts";
 
 const conversionReview = z.object({
@@ -17,14 +18,6 @@ const conversionReview = z.object({
     objects: z.array(z.looseObject({ apiVersion: z.string(), kind: z.string() })),
   }),
 });
-
-/** The answer, and how it ended, for logs and metrics. */
-export interface ReviewAnswer {
-  readonly review: object;
-  readonly outcome: "converted" | "failed";
-  /** Why it failed. */
-  readonly message?: string;
-}
 
 /**
  * Converts all objects of a review. If one of them fails, the answer is a failure that names it. Throws a

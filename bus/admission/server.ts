@@ -1,6 +1,6 @@
 /**
- * The webhook that the API server calls to convert objects between the versions of a kind. It keeps no state and calls no server:
- * replicas are independent of each other.
+ * The webhook that the API server calls to convert objects between the versions of a kind, and to run the admission hooks of kinds.
+ * It keeps no state and calls no server: replicas are independent of each other.
  */
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -10,17 +10,20 @@ import type { Logger } from "pino";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { readBody } from "../gateway/body.ts";
 import { openBudget, type Room } from "../gateway/budget.ts";
+import { admissionPaths } from "../kube/admission.ts";
 import { conversionPath } from "../kube/crd.ts";
 import type { Kind } from "../kube/kind.ts";
 import { listenOn } from "../process/listen.ts";
 import { expiryOf } from "../process/metrics.ts";
 import { type Reread, reread } from "../process/reread.ts";
-import { answerConversion, type ReviewAnswer } from "./conversion.ts";
+import type { ReviewAnswer } from "./answer.ts";
+import { answerConversion } from "./conversion.ts";
 import { MalformedReviewError } from "./malformed.ts";
+import { answerAdmission, MissingHookError } from "./review.ts";
 
 /** Options of {@link startAdmission}. */
 export interface AdmissionOptions {
-  /** The kinds whose objects it converts. */
+  /** The kinds whose objects it converts, and whose hooks it runs. */
   readonly kinds: readonly Kind[];
   /** `host:port`; port 0 takes any free one. */
   readonly admissionAddress: string;
@@ -52,6 +55,8 @@ const defaultRereadMillis = 10_000;
 const deadlines = { headersTimeout: 5_000, requestTimeout: 25_000, connectionsCheckingInterval: 1_000 };
 /** API servers keep a few connections each. */
 const maxConnections = 500;
+/** Hooks that take longer delay all requests. Milliseconds. */
+const slowMillis = 1_000;
 /** A body in memory does not give way to another one within this time. Milliseconds. */
 const graceMillis = 1_000;
 
@@ -67,11 +72,23 @@ export async function startAdmission(options: AdmissionOptions): Promise<Admissi
   server.on("request", async (request, response) => {
     const started = performance.now();
     const memory = room();
-    const answer = await answerTo(request, { options, bodyLimit, memory }).finally(() => memory.free());
-    metrics.requests.inc({ outcome: answer.outcome });
-    metrics.duration.observe((performance.now() - started) / 1000);
+    const path = (request.url ?? "").split("?")[0] ?? "";
+    const answer = await answerTo(request, { path, options, bodyLimit, memory }).finally(() => memory.free());
+    const webhook = reviews.has(path) ? path.slice(1) : "unknown";
+    metrics.requests.inc({ webhook, outcome: answer.outcome });
+    metrics.duration.observe({ webhook }, (performance.now() - started) / 1000);
     if (answer.message !== undefined)
-      log.warn({ outcome: answer.outcome, detail: answer.message }, "review not answered with success");
+      log.warn(
+        {
+          webhook,
+          outcome: answer.outcome,
+          detail: answer.message,
+          ...(answer.cause !== undefined && { err: answer.cause }),
+        },
+        "review not answered with success",
+      );
+    if (answer.millis && answer.millis > slowMillis)
+      log.warn({ webhook, millis: Math.round(answer.millis) }, "slow review, it delayed all others");
     send(response, answer, isStopping || !request.complete);
   });
   const url = (
@@ -99,11 +116,25 @@ interface Answer {
     | "oversized"
     | "busy"
     | "broken_off"
-    | "unknown_path";
+    | "unknown_path"
+    | "unknown_hook";
   /** JSON, or plain text for a request that is not a review. */
   readonly body: object | string;
   readonly message?: string | undefined;
+  readonly cause?: unknown;
+  /** How long it has kept the process from answering others. */
+  readonly millis?: number;
 }
+
+type Review = (kinds: readonly Kind[], body: unknown) => ReviewAnswer;
+
+/** What answers reviews, by path. */
+const reviews: ReadonlyMap<string, Review> = new Map([
+  [conversionPath, answerConversion],
+  [admissionPaths.mutate, (kinds, body) => answerAdmission(kinds, "mutate", body)],
+  [admissionPaths.validate, (kinds, body) => answerAdmission(kinds, "validate", body)],
+]);
+const expectedPaths = `expected POST ${[...reviews.keys()].join(", ")}`;
 
 const refused = (status: number, outcome: Answer["outcome"], message: string): Answer => ({
   ...{ status, outcome, body: message, message },
@@ -117,25 +148,31 @@ const unread = {
   "broken off": () => refused(400, "broken_off", "the request has ended early"),
 } as const;
 
+interface Unanswered {
+  readonly path: string;
+  readonly options: AdmissionOptions;
+  readonly bodyLimit: number;
+  readonly memory: Room;
+}
+
 async function answerTo(
   request: IncomingMessage,
-  {
-    options: { kinds },
-    bodyLimit,
-    memory,
-  }: { readonly options: AdmissionOptions; readonly bodyLimit: number; readonly memory: Room },
+  { path, options: { kinds }, bodyLimit, memory }: Unanswered,
 ): Promise<Answer> {
-  const [path] = (request.url ?? "").split("?");
-  if (path !== conversionPath) return refused(404, "unknown_path", `expected POST ${conversionPath}`);
-  if (request.method !== "POST") return refused(405, "unknown_path", `expected POST ${conversionPath}`);
+  const review = reviews.get(path);
+  if (review === undefined) return refused(404, "unknown_path", expectedPaths);
+  if (request.method !== "POST") return refused(405, "unknown_path", expectedPaths);
   const announced = Number(request.headers["content-length"] ?? 0);
   const body = await readBody(request, { limit: bodyLimit, announced, room: memory, each: () => undefined });
   if (typeof body === "string") return unread[body](bodyLimit);
+  const started = performance.now();
   try {
-    const { review, outcome, message } = answerConversion(kinds, parsedJson(body));
-    return { status: 200, outcome, body: review, message };
+    const { review: answered, ...answer } = review(kinds, parsedJson(body));
+    return { status: 200, body: answered, ...answer, millis: performance.now() - started };
   } catch (error) {
     if (error instanceof MalformedReviewError) return refused(400, "malformed", error.message);
+    // The API server shows its clients the text of codes from 500, and applies the failurePolicy.
+    if (error instanceof MissingHookError) return refused(501, "unknown_hook", error.message);
     // The API server fails the request, and the process serves the next one.
     return refused(500, "failed", `unexpected error: ${(error as Error).message}`);
   }
@@ -209,13 +246,14 @@ function admissionMetrics(registry: Registry, certificatePath: string) {
   return {
     requests: new Counter({
       name: "denrei_admission_requests_total",
-      help: "Requests of the API server, by outcome.",
-      labelNames: ["outcome"] as const,
+      help: "Requests of the API server, by webhook and outcome.",
+      labelNames: ["webhook", "outcome"] as const,
       registers,
     }),
     duration: new Histogram({
       name: "denrei_admission_request_seconds",
-      help: "Time from the headers of a request to its answer.",
+      help: "Time from the headers of a request to its answer, by webhook.",
+      labelNames: ["webhook"] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),

@@ -108,14 +108,16 @@ ${tracingHelp}`,
 withSettings(
   program
     .command("admission")
-    .description("Convert objects between the versions of their kinds, for the API server"),
+    .description(
+      "Convert objects between the versions of their kinds, and run admission hooks, for the API server",
+    ),
   admissionSettings,
 )
   .addHelpText(
     "after",
     `
-The API server calls POST /convert over TLS. The process keeps no state, and
-needs neither the bus nor the API server.`,
+The API server calls POST /convert, /mutate, and /validate over TLS. The process
+keeps no state, and needs neither the bus nor the API server.`,
   )
   .action(async (flags) => {
     const settings = readSettings(admissionSettings, flags, process.env);

@@ -5,13 +5,25 @@
  */
 
 export { z } from "zod";
+export {
+  type AdmissionHooks,
+  type AdmissionOptions,
+  type AdmissionRequest,
+  admissionPaths,
+  type DeletionRequest,
+  type FieldError,
+  type RequestUser,
+  type ValidationResult,
+} from "../kube/admission.ts";
 export { type ConditionUpdate, withoutConditions } from "../kube/conditions.ts";
 export {
   type CelRule,
   type ConversionWebhook,
   cel,
+  clientConfigOf,
   crdOf,
   listMap,
+  needsConversion,
   needsWebhook,
   type WebhookAddress,
 } from "../kube/crd.ts";

@@ -34,16 +34,20 @@ export type WebhookAddress =
   | { readonly url: string }
   | { readonly service: { readonly namespace: string; readonly name: string } };
 
-/** The webhook that converts objects between the versions of a kind. */
+/** The webhook of kinds, `denrei admission`: it converts objects between versions, and runs admission hooks. */
 export interface ConversionWebhook {
   readonly address: WebhookAddress;
-  /** Certificates that sign the webhook's certificate, PEM. Undefined if something else adds them to the CRD. */
+  /** Certificates that sign the webhook's certificate, PEM. Undefined if something else adds them to the manifests. */
   readonly ca: string | undefined;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Whether the API server needs a webhook for objects of the kind. */
-export const needsWebhook = ({ definition }: Kind): boolean => (definition?.converted ?? []).length > 0;
+/** Whether the API server needs a webhook for objects of the kind: for conversions, or for admission hooks. */
+export const needsWebhook = (kind: Kind): boolean =>
+  needsConversion(kind) || kind.definition?.admission !== undefined;
+
+/** Whether the API server needs a webhook to convert objects of the kind, which its CRD then names. */
+export const needsConversion = ({ definition }: Kind): boolean => (definition?.converted ?? []).length > 0;
 
 /** The path at which the webhook converts objects. */
 export const conversionPath = "/convert";
@@ -58,7 +62,7 @@ export function crdOf(kind: Kind, webhook?: ConversionWebhook): Json {
     throw new TypeError(`${kind.kind} is an external kind: its owner provides the CRD`);
   }
   const { converted } = definition;
-  if (needsWebhook(kind) && webhook === undefined)
+  if (needsConversion(kind) && webhook === undefined)
     throw new TypeError(
       `${kind.kind} has several versions: its CRD needs the address of a webhook that converts its objects (denrei admission)`,
     );
@@ -89,17 +93,17 @@ export function crdOf(kind: Kind, webhook?: ConversionWebhook): Json {
   };
 }
 
-const conversionBy = ({ address, ca }: ConversionWebhook): Json => ({
+const conversionBy = (webhook: ConversionWebhook): Json => ({
   strategy: "Webhook",
-  webhook: {
-    conversionReviewVersions: ["v1"],
-    clientConfig: {
-      ...("url" in address
-        ? { url: `${address.url}${conversionPath}` }
-        : { service: { ...address.service, path: conversionPath, port: 443 } }),
-      ...(ca !== undefined && { caBundle: btoa(ca) }),
-    },
-  },
+  webhook: { conversionReviewVersions: ["v1"], clientConfig: clientConfigOf(webhook, conversionPath) },
+});
+
+/** How the API server calls the webhook at a path. */
+export const clientConfigOf = ({ address, ca }: ConversionWebhook, path: string): Json => ({
+  ...("url" in address
+    ? { url: `${address.url}${path}` }
+    : { service: { ...address.service, path, port: 443 } }),
+  ...(ca !== undefined && { caBundle: btoa(ca) }),
 });
 
 function versionSchema(

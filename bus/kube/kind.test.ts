@@ -47,3 +47,28 @@ test("externalKind - rejects opted-in reach for a cluster-scoped kind", () => {
   const node = { ...core, kind: "Node", plural: "nodes", scope: "Cluster" } as const;
   expect(() => externalKind({ ...node, reach: "opted-in" })).toThrow(/expected Node.* to be namespaced/);
 });
+
+test("defineKind - hooks have the types of the stored version, and defaults for their options", () => {
+  const { definition } = defineKind({
+    ...{ group: "example.com", kind: "Parcel", description: "", storage: "v1" },
+    versions: {
+      v1alpha1: {
+        spec: z.object({ to: z.string() }),
+        upgrade: ({ spec }) => ({ spec: { city: spec.to } }),
+        downgrade: ({ spec }) => ({ spec: { to: spec.city } }),
+      },
+      v1: { spec: z.object({ city: z.string() }) },
+    },
+    admission: {
+      mutate({ object }) {
+        object.spec.city = object.spec.city.trim();
+        // @ts-expect-error v1 has no such field.
+        object.spec.to = "";
+        return object;
+      },
+      // @ts-expect-error A hook cannot be asynchronous.
+      validate: async () => ({ warnings: [] }),
+    },
+  });
+  expect(definition?.admission).toMatchObject({ updates: "spec", failurePolicy: "Fail", timeoutSeconds: 5 });
+});

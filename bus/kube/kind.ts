@@ -3,6 +3,7 @@
  * {@link externalKind} declares kinds of other projects with a type only.
  */
 import type { z } from "zod";
+import { type AdmissionHooks, type AdmissionOptions, admissionHooks } from "./admission.ts";
 import {
   type ContentAt,
   type ConvertedVersion,
@@ -55,6 +56,8 @@ export interface KindDefinition extends Omit<KindVersion, "name"> {
   readonly description: string;
   /** Further versions. The API server converts their objects through a webhook. */
   readonly converted: readonly ConvertedVersion[];
+  /** Hooks that the API server calls, through a webhook, before it stores an object. */
+  readonly admission: AdmissionHooks | undefined;
   /**
    * The role within a namespace that may write its objects: `edit`, `admin`, or, with `cluster-admin`, none: then only cluster
    * administrators may.
@@ -89,7 +92,15 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
   readonly spec: Spec;
   /** With a status schema the kind has the status subresource. */
   readonly status?: Status;
+  /** Hooks that change or reject objects before the API server stores them. Prefer `cel` where a rule can express them. */
+  readonly admission?: AdmissionOptions<ObjectWith<Spec, Status>>;
 }
+
+/** The type of objects with these schemas. */
+type ObjectWith<Spec extends z.ZodObject, Status extends z.ZodObject | undefined> = KubeObject<
+  z.infer<Spec>,
+  Status extends z.ZodObject ? z.infer<Status> : undefined
+>;
 
 /** Options of {@link defineKind} for a kind with several versions. */
 export interface VersionedKindOptions<Version extends string, Specs, Statuses> extends CommonOptions {
@@ -97,14 +108,22 @@ export interface VersionedKindOptions<Version extends string, Specs, Statuses> e
   readonly storage: Version & keyof Specs;
   readonly versions: VersionOptions<Version, Specs, Statuses>;
   readonly version?: undefined;
+  /** Hooks that change or reject objects before the API server stores them. They see the stored version, as functions do. */
+  readonly admission?: AdmissionOptions<ObjectAt<Specs, Statuses, Version>>;
 }
+
+/** The type of objects in one of several versions. */
+type ObjectAt<Specs, Statuses, Name> = KubeObject<
+  ContentAt<Specs, Statuses, Name>["spec"],
+  ContentAt<Specs, Statuses, Name>["status"]
+>;
 
 /** A schema of each version, by the version's name. */
 export type Schemas = Record<string, z.ZodObject>;
 
 /**
  * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} if the API server cannot check the schema, and a
- * `TypeError` if a version lacks its conversions.
+ * `TypeError` if a version lacks its conversions, or admission hooks are incomplete.
  *
  * @example
  * ```ts
@@ -137,11 +156,7 @@ export function defineKind<
   Statuses extends Record<string, unknown> = never,
 >(
   options: KindOptions<Spec, Status> | VersionedKindOptions<Version, Specs, Statuses>,
-): Kind<
-  [Version] extends [never]
-    ? KubeObject<z.infer<Spec>, Status extends z.ZodObject ? z.infer<Status> : undefined>
-    : KubeObject<ContentAt<Specs, Statuses, Version>["spec"], ContentAt<Specs, Statuses, Version>["status"]>
-> {
+): Kind<[Version] extends [never] ? ObjectWith<Spec, Status> : ObjectAt<Specs, Statuses, Version>> {
   const singular = options.kind.toLowerCase();
   const { stored, converted } = declaredVersions(options as AnyOptions);
   const { name: version, ...schemas } = stored;
@@ -160,6 +175,7 @@ export function defineKind<
       categories: options.categories ?? [],
       description: options.description,
       converted,
+      admission: admissionHooks(options.admission as AdmissionOptions | undefined, kindText(options)),
       writers: options.writers ?? "edit",
     },
   };

@@ -7,11 +7,12 @@ import type { Kind } from "./kind.ts";
 /** The address of the webhook does not matter for the comparison. */
 const anyWebhook: ConversionWebhook = { address: { url: "" }, ca: undefined };
 
-/** Whether two of our kinds have the same CRD, writers, refinements, and conversions. */
+/** Whether two of our kinds have the same CRD, writers, refinements, conversions, and admission hooks. */
 export function haveSameDefinition(one: Kind, other: Kind): boolean {
   return (
     one === other ||
     (one.definition?.writers === other.definition?.writers &&
+      isDeepStrictEqual(one.definition?.admission, other.definition?.admission) &&
       isDeepStrictEqual(crdOf(one, anyWebhook), crdOf(other, anyWebhook)) &&
       haveSameCode(one, other))
   );

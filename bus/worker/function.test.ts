@@ -50,13 +50,14 @@ const defined = (changes: Changes = {}) =>
     description: "",
     spec: z.object({}),
     ...changes,
-  });
+  } as KindOptions<z.ZodObject, undefined>);
 const reconciling = (name: string, changes?: Changes) =>
   defineFunction({ name, for: defined(changes), reconcile: async () => undefined });
 
 test.each<[string, Changes]>([
   ["fields", { spec: z.object({ a: z.string() }) }],
   ["a version", { version: "v2" }],
+  ["admission hooks", { admission: { validate: () => undefined } }],
   ["a scope", { scope: "Cluster" }],
   ["a plural", { plural: "thingies" }],
   ["writers", { writers: "admin" }],

@@ -221,6 +221,21 @@ function addManifestCommands(program: Command): void {
     .option("--json", "Print a JSON list")
     .action(async (options) => (await import("./manifests.ts")).crds(options));
 
+  program
+    .command("webhook-configurations")
+    .description("Print the configurations of admission hooks, for kubectl apply -f -")
+    .option("--namespace <name>", "Namespace of the webhook", namespaceName, "denrei")
+    .option("--webhook-ca <path>", "CA certificate that signs the certificate of the webhook")
+    .option("--json", "Print a JSON list")
+    .addHelpText(
+      "after",
+      `
+Apply them after denrei admission runs with these functions. Until then, the API
+server rejects writes to the kinds. Before you remove the hooks of a kind from
+the code, delete its configurations.`,
+    )
+    .action(async (options) => (await import("./manifests.ts")).webhookConfigurations(options));
+
   withLayout(
     program
       .command("rbac")

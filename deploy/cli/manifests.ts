@@ -1,9 +1,9 @@
-/** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
+/** `denrei crds`, `denrei webhook-configurations`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 
 import { readFile } from "node:fs/promises";
 import type { Role } from "denrei/bus";
-import { optInLabel } from "denrei/kinds";
-import { AbsentError, openProject, UsageError } from "denrei/runtime";
+import { type ConversionWebhook, needsConversion, optInLabel } from "denrei/kinds";
+import { AbsentError, definedKinds, openProject, UsageError } from "denrei/runtime";
 import { didYouMean } from "denrei/values";
 import { authorizationText, certificateUsers, inOneAccount } from "../authorization.ts";
 import { certificateManifests, certificateSecretName } from "../generate/certificates.ts";
@@ -19,6 +19,7 @@ import {
   withRoleSuffix,
   workloadName,
 } from "../generate/rbac.ts";
+import { admissionConfigurations } from "../generate/webhookconfigurations.ts";
 import { allFunctions } from "./named.ts";
 import { type PrintOptions, print } from "./print.ts";
 import { mergeRoles, ownRoles, readRoles } from "./projectroles.ts";
@@ -26,25 +27,48 @@ import { mergeRoles, ownRoles, readRoles } from "./projectroles.ts";
 /** The layout of the project in the working directory. */
 const layout = async (options: LayoutOptions): Promise<Layout> => projectLayout(await openProject(), options);
 
-/**
- * Prints the CRDs of all kinds that the functions define. Throws a {@link UsageError} if a kind needs the webhook, and there is no
- * certificate for it.
- */
-export async function crds(options: {
-  json?: boolean;
-  namespace: string;
-  webhookCa?: string;
-}): Promise<void> {
-  const { namespace, webhookCa } = options;
-  const functions = await allFunctions();
-  if (webhookCa === undefined && needWebhook(functions)) throw new UsageError(noCaAdvice(namespace));
-  const ca = webhookCa === undefined ? undefined : await readCertificates(webhookCa);
-  print(crdManifests(functions, clusterWebhook(namespace, ca)), options);
+/** Options of commands that name the webhook of kinds. */
+interface WebhookOptions {
+  readonly json?: boolean;
+  readonly namespace: string;
+  readonly webhookCa?: string;
 }
 
-const noCaAdvice = (namespace: string): string =>
-  `kinds with several versions need a webhook, whose certificate the API server has to trust: set --webhook-ca to the file with ` +
-  `the CA. To read it from the cluster: kubectl get secret ${certificateSecretName(admissionName)} --namespace ${namespace} ` +
+/**
+ * Prints the CRDs of all kinds that the functions define. Throws a {@link UsageError} if a kind has several versions, and there is no
+ * certificate for the webhook.
+ */
+export async function crds(options: WebhookOptions): Promise<void> {
+  const functions = await allFunctions();
+  const needsCa = definedKinds(functions).some(needsConversion);
+  print(
+    crdManifests(functions, await webhookFor("kinds with several versions need", needsCa, options)),
+    options,
+  );
+}
+
+/**
+ * Prints the configurations with which the API server calls admission hooks. Throws an {@link AbsentError} if no kind has such hooks,
+ * and a {@link UsageError} without the certificate of the webhook.
+ */
+export async function webhookConfigurations(options: WebhookOptions): Promise<void> {
+  const functions = await allFunctions();
+  if (!definedKinds(functions).some(({ definition }) => definition?.admission))
+    throw new AbsentError("no kind has admission hooks: there is nothing to configure");
+  print(admissionConfigurations(functions, await webhookFor("admission hooks need", true, options)), options);
+}
+
+async function webhookFor(
+  what: string,
+  needsCa: boolean,
+  { namespace, webhookCa }: WebhookOptions,
+): Promise<ConversionWebhook> {
+  if (webhookCa === undefined && needsCa) throw new UsageError(noCaAdvice(what, namespace));
+  return clusterWebhook(namespace, webhookCa === undefined ? undefined : await readCertificates(webhookCa));
+}
+
+const noCaAdvice = (what: string, namespace: string): string =>
+  `${what} a webhook, whose certificate the API server has to trust: set --webhook-ca to the file with the CA. To read it from the cluster: kubectl get secret ${certificateSecretName(admissionName)} --namespace ${namespace} ` +
   `-o jsonpath='{.data.ca\\.crt}' | base64 -d`;
 
 /** Throws a {@link UsageError} for a file without certificates. */

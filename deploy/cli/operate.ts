@@ -26,6 +26,7 @@ export function addOperatorCommands(program: Command): void {
   addDeadLetterCommands(program);
   addWebhookCommands(program);
   addPruneCommand(program);
+  addMigrateCommand(program);
   addUninstallCommand(program);
   addAdoptCommand(program);
 }
@@ -254,6 +255,29 @@ the project's bridge and workers first.`,
         await (await import("./pruneproject.ts")).pruneProject(flags.project, settings, flags);
       else if (fn === undefined) await (await import("./prune.ts")).prune(settings, flags);
       else await (await import("./prunefunction.ts")).pruneFunction(fn, settings, flags);
+    });
+}
+
+function addMigrateCommand(program: Command): void {
+  withSettings(
+    program
+      .command("migrate-storage")
+      .description("Rewrite objects in the stored version of their kind, before an older version is removed")
+      .argument("[kind...]", "Kinds, such as Parcel or parcels.example.com (default: all of the project)")
+      .option("--dry-run", "Write nothing, but let the API server check every object"),
+    clusterSettings,
+  )
+    .addHelpText(
+      "after",
+      `
+The API server keeps each object in the version in which it was last written.
+The command writes every object once, without a change, and then sets
+status.storedVersions of the CRD to the stored version alone. Run it when all
+API servers use the CRD of this program, and all processes its code.`,
+    )
+    .action(async (kinds: string[], flags) => {
+      const settings = readSettings(clusterSettings, flags, process.env);
+      await (await import("./migratestorage.ts")).migrateStorage(kinds, settings, flags);
     });
 }
 

@@ -25,10 +25,20 @@ const Parcel = defineKind({
   },
 });
 
+const Card = defineKind({
+  ...{ group: "g.example.com", version: "v1", kind: "Card", description: "" },
+  spec: z.object({}),
+  admission: {
+    validate() {
+      throw new Error("no stamps");
+    },
+  },
+});
+
 let folder: string;
 let admission: Admission;
 const registry = () => running.registry;
-let running: { readonly registry: Registry };
+let running: { readonly registry: Registry; readonly lines: string[] };
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "admission-"));
 });
@@ -47,13 +57,13 @@ async function renew(): Promise<Agent> {
 
 async function start(options: { readonly bodyLimit?: number; readonly rereadMillis?: number } = {}) {
   const agent = await renew();
-  running = { registry: new Registry() };
+  running = { registry: new Registry(), lines: [] };
   admission = await startAdmission({
-    kinds: [Parcel],
+    kinds: [Parcel, Card],
     admissionAddress: "127.0.0.1:0",
     admissionCert: join(folder, "tls.crt"),
     admissionKey: join(folder, "tls.key"),
-    log: pino({ level: "silent" }),
+    log: pino({ level: "warn" }, { write: (line) => running.lines.push(line) }),
     registry: running.registry,
     ...options,
   });
@@ -93,7 +103,9 @@ test("converts all objects of a review", async () => {
       convertedObjects: [parcel("v1", { city: "Nara" }), given[1]],
     },
   });
-  expect(await registry().metrics()).toContain('denrei_admission_requests_total{outcome="converted"} 1');
+  expect(await registry().metrics()).toContain(
+    'denrei_admission_requests_total{webhook="convert",outcome="converted"} 1',
+  );
 });
 
 test.each([
@@ -111,6 +123,38 @@ test.each([
   const agent = await start();
   const answer = await post(agent, body);
   expect(answer.json().response).toEqual({ uid: "7", result: { status: "Failure", message } });
+});
+
+test("runs admission hooks, and logs the error of one that fails with its stack", async () => {
+  const agent = await start();
+  const validating = (kind: string, version: string) => ({
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    request: {
+      uid: "7",
+      kind: { group: "g.example.com", version, kind },
+      operation: "CREATE",
+      userInfo: { username: "mei" },
+      object: parcel(version, {}, kind),
+    },
+  });
+  const failed = await post(agent, validating("Card", "v1"), "/validate");
+  expect(failed.json().response).toMatchObject({ uid: "7", allowed: false });
+  expect(running.lines.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      webhook: "validate",
+      detail: "validate of Card.g.example.com failed: no stamps",
+      err: { stack: expect.stringContaining("admission.test.ts") },
+    },
+  ]);
+  // The API server shows this text only for codes from 500.
+  expect(await post(agent, validating("Parcel", "v1"), "/validate")).toMatchObject({
+    status: 501,
+    text: expect.stringContaining("no validate for Parcel.g.example.com"),
+  });
+  const metrics = await registry().metrics();
+  expect(metrics).toContain('denrei_admission_requests_total{webhook="validate",outcome="failed"} 1');
+  expect(metrics).toContain('denrei_admission_requests_total{webhook="validate",outcome="unknown_hook"} 1');
 });
 
 test("rejects requests that are not reviews, and serves the next one", async () => {

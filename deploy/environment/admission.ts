@@ -1,4 +1,4 @@
-/** The webhook for conversions on this machine: its address, and a certificate that nothing else trusts. */
+/** The webhook of kinds on this machine, for conversions and admission hooks: its address, and a certificate that nothing else trusts. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ConversionWebhook } from "denrei/kinds";

@@ -17,6 +17,7 @@ import { yamlText } from "./yaml.ts";
 /** Folders with generated files. A file in them that carries {@link mark} but is no longer generated is stale. */
 export const generatedFolders = [
   "crds",
+  "deploy/kubernetes/admission",
   "deploy/kubernetes/base",
   "deploy/kubernetes/base/functions",
   "deploy/kubernetes/users",

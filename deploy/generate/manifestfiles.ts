@@ -19,6 +19,7 @@ import {
   workloadName,
 } from "./rbac.ts";
 import { userRoles } from "./users.ts";
+import { admissionConfigurations } from "./webhookconfigurations.ts";
 import {
   admissionManifests,
   bridgeManifests,
@@ -60,6 +61,7 @@ export function manifestFiles(layout: Layout, options: ManifestOptions): Map<str
     ...processFiles(layout, options, generated),
     ...componentFiles(layout, options, generated),
     ...userFiles(layout, generated),
+    ...hookFiles(layout, options, generated),
     [`${base}/authorization.conf`, authorizationFile(layout, options)],
   ]);
 }
@@ -107,7 +109,7 @@ function functionFiles(layout: Layout, { namespace }: ManifestOptions, generated
   });
   if (!needWebhook(functions)) return folderOf(folder, workerFiles, generated);
   const admission = [accountManifest(admissionName, namespace), ...admissionManifests(namespace)];
-  const text = generated("from the versions of kinds", admission);
+  const text = generated("from the versions and admission hooks of kinds", admission);
   return folderOf(folder, [...workerFiles, [`${folder}/admission.yaml`, text]], generated);
 }
 
@@ -179,6 +181,15 @@ const userFiles = ({ functions }: Layout, generated: Generated): Files =>
     ],
     generated,
   );
+
+/** Configurations of admission hooks. Outside the base: they are applied when the webhook runs. */
+function hookFiles({ functions }: Layout, { webhook }: ManifestOptions, generated: Generated): Files {
+  const configurations = admissionConfigurations(functions, webhook);
+  if (configurations.length === 0) return [];
+  const folder = "deploy/kubernetes/admission";
+  const text = generated("from the admission hooks of kinds", configurations);
+  return folderOf(folder, [[`${folder}/configurations.yaml`, text]], generated);
+}
 
 /** Options of the users file. By default, each role has its own account. */
 export interface AuthorizationOptions {

@@ -12,6 +12,7 @@ import { yamlText } from "../generate/yaml.ts";
 import { type ProjectPackage, projectPackage } from "../manifests/image.ts";
 import { projectTree } from "../manifests/tree.ts";
 import { inTemporaryFolder } from "../manifests/write.ts";
+import { configurationTemplates } from "./admission.ts";
 import { bridgeRole, type Components, componentsSetting, enabledWith } from "./components.ts";
 import { dashboardDefaults, dashboardTemplates } from "./dashboard.ts";
 import * as templated from "./manifesttemplates.ts";
@@ -173,6 +174,7 @@ function templates(workloads: Workloads, { layout, components, rendered }: Chart
       ),
     ],
     ...own,
+    ...configurationTemplates(rendered),
     ["keda.yaml", conditional('eq .Values.autoscaling "keda"', monitor + scalers(added.keda))],
     ["hpa.yaml", conditional('eq .Values.autoscaling "hpa"', scalers(added.hpa))],
     [
@@ -216,7 +218,7 @@ function templatedWorkload(object: Source, name: string, withModules: readonly S
 
 function defaultsIn(
   workloads: Workloads,
-  { layout: { functions }, published, components, rendered: { base, cluster, added } }: ChartParts,
+  { layout: { functions }, published, components, rendered: { base, cluster, hooked, added } }: ChartParts,
 ): Defaults {
   const deployments = new Map([...workloads].map(([owner, name]) => [name, find(base, "Deployment", owner)]));
   deployments.set("dashboard", find(added.dashboard, "Deployment", dashboardName));
@@ -232,6 +234,7 @@ function defaultsIn(
     image: published.image,
     processes: [...workloads.values()].filter(templated.isProcess),
     components: [...components.keys()],
+    hasHooks: hooked.length > 0,
     functions: [...workloads.values()].filter((name) => !templated.isProcess(name)),
     chartModules: functions.some(({ name }) => name === chartFunction),
     workload(name) {

@@ -13,11 +13,13 @@ export interface Source {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** The base, the base with three NATS servers, the base with chart modules, and what each component adds. */
+/** The base, the base with three NATS servers, the base with chart modules, admission hooks, and what each component adds. */
 export interface Sources {
   readonly base: readonly Source[];
   readonly cluster: readonly Source[];
   readonly withModules: readonly Source[];
+  /** Configurations of admission hooks; none if no kind has any. */
+  readonly hooked: readonly Source[];
   readonly added: Readonly<Record<(typeof components)[number], readonly Source[]>>;
 }
 
@@ -46,6 +48,7 @@ export async function sources(tree: string): Promise<Sources> {
     base,
     cluster: await withComponent("nats-cluster"),
     withModules: await withComponent("chart-modules"),
+    hooked: existsSync(join(tree, "admission")) ? await render(join(tree, "admission")) : [],
     added: added as Sources["added"],
   };
 }

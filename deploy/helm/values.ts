@@ -2,6 +2,7 @@
 import { processSettings, type SettingName, variableOf } from "denrei/runtime";
 import { Document, isScalar, type Pair, visit } from "yaml";
 import { z } from "zod";
+import { admissionSchema } from "./admission.ts";
 import { type DashboardDefaults, dashboardSchema } from "./dashboardvalues.ts";
 
 /** The defaults, read from the manifests. */
@@ -13,6 +14,8 @@ export interface Defaults {
   readonly components: readonly string[];
   /** Names of functions and groups with their own workers. */
   readonly functions: readonly string[];
+  /** Whether a kind has admission hooks. */
+  readonly hasHooks: boolean;
   /** Whether a function renders charts, which may import modules. */
   readonly chartModules: boolean;
   /** Replicas and resources of a workload's Deployment, by the workload's name in the values. */
@@ -76,10 +79,7 @@ export function valuesSchema(defaults: Defaults) {
       .describe("The bridge: publishes changes from the API server on the bus."),
     ...(defaults.processes.includes("gateway") && { gateway: gatewayValues(workload("gateway")) }),
     ...(defaults.processes.includes("admission") && {
-      admission: z
-        .strictObject(workload("admission"))
-        .prefault({})
-        .describe("The webhook of the API server: converts objects between the versions of their kinds."),
+      admission: admissionSchema(workload("admission"), defaults.hasHooks),
     }),
     dashboard: dashboardSchema(defaults.dashboard, workload("dashboard")),
     ...(defaults.components.length > 0 && { components: componentsValues(defaults.components) }),

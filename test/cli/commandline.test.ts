@@ -59,6 +59,8 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     ...["(default: openid offline_access)", "--authentication-config"],
   ],
   ["crds", "--json"],
+  ["webhook-configurations", "--namespace <name>", "--webhook-ca <path>", "--json", "rejects writes"],
+  ["migrate-storage", "[kind...]", "--dry-run", "--kubeconfig <path>", "status.storedVersions"],
   ["rbac", "--namespace <name>", '(default: "denrei")', "--role-suffix <word>", "--json"],
   ["opt-in", "--platform-namespace <name>", '(default: "denrei")', "--json", "kubectl label namespace"],
   [
@@ -122,8 +124,8 @@ describe("--help", () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
       (
-        "admission adopt bridge certificates chart crds dashboard deadletters demo dev gateway helm help history init manifests " +
-        "new opt-in prune rbac requests run status uninstall up users webhooks worker working"
+        "admission adopt bridge certificates chart crds dashboard deadletters demo dev gateway helm help history init manifests migrate-storage " +
+        "new opt-in prune rbac requests run status uninstall up users webhook-configurations webhooks worker working"
       ).split(" "),
     );
   });

@@ -1,7 +1,10 @@
-/** The webhook of a run, which converts objects of kinds with several versions. It runs in this process. */
+/** The webhook of a run, which converts objects of kinds with several versions and runs admission hooks. It runs in this process. */
 
 import { type PreparedAdmission, prepareAdmission } from "@denrei/cli/environment/admission";
+import { syncConfigurations } from "@denrei/cli/environment/configurations";
+import { kindConfigurations } from "@denrei/cli/generate/webhookconfigurations";
 import { type Kind, needsWebhook } from "denrei/kinds";
+import type { KubeClient } from "denrei/kubernetes";
 import { definedKinds, type ReconcileFunction, startAdmission } from "denrei/runtime";
 import { pino } from "pino";
 import { Registry } from "prom-client";
@@ -29,8 +32,8 @@ export async function admissionOf(
   if (crds.length > given.length) return undefined;
   throw new KetOptionError(
     `${needing.map(({ kind }) => kind).join(", ")}: the API server of the cluster "${cluster}" cannot call a webhook on this ` +
-      'machine, which kinds with several versions need. Use the cluster "local", or deploy denrei admission and pass CRDs that name ' +
-      "it as manifests (denrei crds).",
+      'machine, which kinds with several versions or admission hooks need. Use the cluster "local", or deploy denrei admission and pass CRDs that name ' +
+      "it as manifests (denrei crds, denrei webhook-configurations).",
   );
 }
 
@@ -45,3 +48,9 @@ export async function startWebhook(
   const running = await startAdmission({ ...settings, kinds, log, registry: new Registry() });
   return () => running.stop();
 }
+
+const activeMillis = 60_000;
+
+/** Resolves when the API server calls the hooks of the run's kinds. */
+export const installHooks = (client: KubeClient, { kinds, webhook }: KetAdmission): Promise<void> =>
+  syncConfigurations(client, kindConfigurations(kinds, webhook), AbortSignal.timeout(activeMillis));

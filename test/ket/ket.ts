@@ -5,7 +5,7 @@ import { connectBus } from "denrei/bus";
 import type { Stored } from "denrei/kinds";
 import { connectCluster } from "denrei/kubernetes";
 import { subscriptionsOf } from "denrei/runtime";
-import { admissionOf, startWebhook } from "./admission.ts";
+import { admissionOf, installHooks, startWebhook } from "./admission.ts";
 import { openCases } from "./cases.ts";
 import { crdsOf } from "./crds.ts";
 import { openKetEnvironment } from "./environment.ts";
@@ -53,6 +53,7 @@ async function start(options: KetOptions, starting: AsyncDisposableStack): Promi
     starting.defer(await startWebhook(admission, environment.platform.directory));
   const client = await connectCluster({ path: environment.kubeconfigPath });
   starting.defer(() => client.connection.close());
+  if (admission) await installHooks(client, admission);
   const address = environment.deployed?.bus ?? { url: environment.platform?.natsUrl ?? "" };
   const bus = await connectBus({ ...address, name: "ket" });
   starting.defer(() => bus.nc.close());

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { admissionEnv, prepareAdmission } from "../../deploy/environment/admission.ts";
 import { alerts, natsAlerts } from "../../deploy/generate/monitoring/alerts.ts";
 import { rows } from "../../deploy/generate/monitoring/panels.ts";
 import { recordings } from "../../deploy/generate/monitoring/queries.ts";
@@ -39,6 +40,10 @@ async function keys(directory: string): Promise<string> {
   return path;
 }
 
+/** The settings of a webhook with a certificate. */
+const certified = async (directory: string) =>
+  admissionEnv(await (await prepareAdmission()).writeSettings(directory));
+
 beforeAll(async () => {
   environment = await startTestEnvironment();
   const replicas = await Promise.all([
@@ -48,6 +53,9 @@ beforeAll(async () => {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
     }),
     environment.gateway("gateway-1"),
+    startReplica(environment.platform, "admission-1", ["admission"], {
+      env: await certified(environment.platform.directory),
+    }),
     startReplica(environment.platform, "dashboard-1", ["dashboard"], {
       env: {
         KUBECONFIG: environment.platform.kubeconfigPath,

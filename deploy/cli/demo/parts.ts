@@ -12,7 +12,7 @@ import { startReplicas } from "../../environment/replicas.ts";
 import { applyRoles, ownRights } from "../../environment/roles.ts";
 import { allFunctions } from "../named.ts";
 import type { DemoEnvironment, DemoEnvironmentOptions } from "./environment.ts";
-import { installKinds, replicaEnv } from "./platform.ts";
+import { installHooks, installKinds, replicaEnv } from "./platform.ts";
 
 /** Starts replicas, gateways, and the dashboard; resolves when all are ready. */
 export async function startParts(
@@ -39,6 +39,7 @@ export async function startParts(
   const env = { ...environment.env, ...replicaEnv, ...added };
   const replicaOptions = { ...environment, env, onLine, say, signal };
   const webhooks = admission === undefined ? [] : [await startLocalAdmission(admission, replicaOptions)];
+  if (admission) await installHooks(client, admission, signal);
   const [replicas, receivers, fronts] = await Promise.all([
     timedStart(display, `${count(workers, "worker")}, 1 bridge`, startReplicas(parts, replicaOptions)),
     parts.gateways === 0

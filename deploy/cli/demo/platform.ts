@@ -4,10 +4,12 @@ import { type ConversionWebhook, needsWebhook } from "denrei/kinds";
 import { connectCluster, installCrds, type KubeClient } from "denrei/kubernetes";
 import { definedKinds, processSettings, readSettings } from "denrei/runtime";
 import { type PreparedAdmission, prepareAdmission } from "../../environment/admission.ts";
+import { syncConfigurations } from "../../environment/configurations.ts";
 import type { EnvironmentOptions } from "../../environment/environment.ts";
 import { type ExistingCluster, existingCluster, withoutForeignSettings } from "../../environment/existing.ts";
 import type { ProgressDisplay } from "../../environment/progress.ts";
 import { crdManifests } from "../../generate/crds.ts";
+import { admissionConfigurations } from "../../generate/webhookconfigurations.ts";
 import { projectRoles } from "../../local/index.ts";
 import { allFunctions } from "../named.ts";
 import type { DemoEnvironmentOptions } from "./environment.ts";
@@ -25,6 +27,14 @@ export async function installKinds(
   });
   display.line("CRDs", "installed", "result");
 }
+
+/** Makes the API server call the admission hooks of kinds. */
+export const installHooks = async (
+  client: KubeClient,
+  { webhook }: PreparedAdmission,
+  signal: AbortSignal,
+): Promise<void> =>
+  syncConfigurations(client, admissionConfigurations(await allFunctions(), webhook), signal);
 
 /** The webhook of a local platform; undefined if no kind needs one. The API server of an existing cluster could not reach it. */
 export async function localAdmission(): Promise<PreparedAdmission | undefined> {

@@ -1,7 +1,7 @@
 /** How the replicas of `denrei dev` and their parent process communicate. */
 import type { Kind } from "denrei/kinds";
 
-/** Variable with the digest of the installed CRDs: a worker with the same CRDs does not check them. */
+/** Variable with the digest of the installed CRDs and webhook configurations: a worker with the same ones does not check them. */
 export const crdDigestVariable = "DENREI_DEV_CRDS";
 
 /** Variable. With the value `drop`, a worker may remove fields from CRDs, because nothing else uses the cluster. */
@@ -30,7 +30,7 @@ export interface Declared {
   readonly functions: readonly string[];
   /** The kinds that the code defines. */
   readonly resources: readonly Resource[];
-  /** Digest of their CRDs. */
+  /** Digest of their CRDs and webhook configurations. */
   readonly crds: string;
   /** Digest of the roles of their functions. */
   readonly roles: string;

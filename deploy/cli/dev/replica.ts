@@ -33,10 +33,12 @@ import {
   startWorker,
   UsageError,
 } from "denrei/runtime";
+import { syncConfigurations } from "../../environment/configurations.ts";
 import { followOptIns } from "../../environment/optins.ts";
 import { applyRoles, ownRights } from "../../environment/roles.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { roleManifests, separateAccounts } from "../../generate/rbac.ts";
+import { admissionConfigurations } from "../../generate/webhookconfigurations.ts";
 import { functionsNamed } from "../named.ts";
 import {
   crdDigestVariable,
@@ -100,10 +102,14 @@ async function load(selected: readonly string[]): Promise<readonly ReconcileFunc
 async function startDevWorker(context: ProcessContext): Promise<Running> {
   const webhook = webhookOf(process.env[webhookVariable]);
   const manifests = crdManifests(functions, webhook);
-  const crds = digestOf(manifests);
+  const configurations = webhook ? admissionConfigurations(functions, webhook) : [];
+  const crds = digestOf([manifests, configurations]);
   // Before the CRDs are installed: the API server may already have objects to convert.
   const admission = webhook && (await startDevAdmission(context));
-  if (crds !== process.env[crdDigestVariable]) await installKinds(context, manifests);
+  if (crds !== process.env[crdDigestVariable]) {
+    await installKinds(context, manifests);
+    await installHooks(context, configurations);
+  }
   const roles = digestOf(roleManifests(separateAccounts(functions), ""));
   await grantRights(context, roles);
   const declared: Declared = {
@@ -160,7 +166,7 @@ function webhookOf(text: string | undefined): ConversionWebhook | undefined {
   if (text !== undefined) return JSON.parse(text) as ConversionWebhook;
   throw new UsageError(
     `${needing.map(({ kind }) => kind).join(", ")}: the API server of an existing cluster cannot call a webhook on this machine, ` +
-      "which kinds with several versions need. Unset KUBECONFIG and NATS_URL to use a local platform",
+      "which kinds with several versions or admission hooks need. Unset KUBECONFIG and NATS_URL to use a local platform",
   );
 }
 
@@ -209,4 +215,13 @@ async function installKinds(
     if (!(error instanceof CrdDowngradeError)) throw error;
     throw new CrdDowngradeError(error.crd, error.lost, lostFieldsAdvice, { cause: error });
   }
+}
+
+/** Makes the API server call the hooks of this code, and no others. An existing cluster has none of this project. */
+async function installHooks(
+  { client }: ProcessContext,
+  configurations: readonly Record<string, unknown>[],
+): Promise<void> {
+  if (process.env[webhookVariable] === undefined) return;
+  await syncConfigurations(client, configurations, AbortSignal.timeout(installMillis));
 }

@@ -20,6 +20,22 @@ const lowest = (gauge: string): string => queueGauge(`min_over_time(${gauge}[5m]
 const increase = (counter: string, range: string, by: string): string =>
   `sum by (${installation}${by}) (increase(${counter}[${range}]))`;
 
+/** A warning while there is time for a renewal as planned, and a critical alert, `…Soon`, when nothing has renewed the certificate. */
+const expiryAlerts = ({
+  name,
+  expires,
+  summary,
+}: Pick<Alert, "name" | "summary"> & { readonly expires: string }): Alert[] => [
+  { name, expr: `${expires} - time() < ${days(21)}`, severity: "warning", summary, runbook: "rotation" },
+  {
+    name: `${name}Soon`,
+    expr: `${expires} - time() < ${days(7)}`,
+    severity: "critical",
+    summary,
+    runbook: "rotation",
+  },
+];
+
 /** Alerts on the metrics of Denrei's own processes. */
 export const alerts: readonly Alert[] = [
   {
@@ -203,23 +219,19 @@ export const alerts: readonly Alert[] = [
     summary: "{{ $value | humanizePercentage }} of the API server calls get no answer or a server error.",
     runbook: "the-api-server-is-away",
   },
-  {
+  ...expiryAlerts({
     name: "DenreiCertificateExpires",
-    expr: `min by (${installation}, certificate, instance) (denrei_certificate_expires_seconds{certificate!="server"}) - time() < ${days(14)}`,
-    severity: "warning",
+    expires: `min by (${installation}, certificate, instance) (denrei_certificate_expires_seconds{certificate!="server"} or label_replace(denrei_admission_certificate_expires_seconds, "certificate", "admission", "", ""))`,
     summary:
-      "The bus certificate ({{ $labels.certificate }}) of {{ $labels.instance }} expires in {{ $value | humanizeDuration }}.",
-    runbook: "rotation",
-  },
-  {
+      "The certificate ({{ $labels.certificate }}) of {{ $labels.instance }} expires in {{ $value | humanizeDuration }}.",
+  }),
+  ...expiryAlerts({
     name: "DenreiServerCertificateExpires",
     // Each sample shows the certificate of one server.
-    expr: `min by (${installation}) (min_over_time(denrei_certificate_expires_seconds{certificate="server"}[1h])) - time() < ${days(14)}`,
-    severity: "warning",
+    expires: `min by (${installation}) (min_over_time(denrei_certificate_expires_seconds{certificate="server"}[1h]))`,
     summary:
       "The certificate that a NATS server presents expires in {{ $value | humanizeDuration }}. The server may not have reloaded a newer one.",
-    runbook: "rotation",
-  },
+  }),
 ];
 
 /** Alerts on prometheus-nats-exporter (`-healthz -varz -jsz all`). */

@@ -258,10 +258,15 @@ export const rows: readonly Row[] = [
         `nodejs_eventloop_lag_p99_seconds{${selected}} and on (${installation}, job, instance) denrei_ready`,
         "{{instance}}",
       ]),
-      panel("Time to certificate expiry", "s", [
-        `min by (certificate) (denrei_certificate_expires_seconds{${selected}}) - time()`,
-        "{{certificate}}",
-      ]),
+      panel(
+        "Time to certificate expiry",
+        "s",
+        [
+          `min by (certificate) (denrei_certificate_expires_seconds{${selected}}) - time()`,
+          "{{certificate}}",
+        ],
+        [`min(denrei_admission_certificate_expires_seconds{${selected}}) - time()`, "admission"],
+      ),
     ],
   },
 ];
