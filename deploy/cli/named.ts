@@ -16,18 +16,19 @@ export async function functionName(name: string, others: readonly string[] = [])
   );
 }
 
-/** Checks names, of which `all` stands for every function. Throws a {@link UsageError} for an unknown one. */
+/** Checks names of functions and groups, of which `all` stands for every function. Throws a {@link UsageError} for an unknown one. */
 export async function checkFunctionNames(
   names: readonly string[],
   others: readonly string[] = ["all"],
 ): Promise<void> {
-  for (const name of names) if (!others.includes(name)) await functionName(name, others);
+  const { groups } = await openProject();
+  for (const name of names) if (!others.includes(name) && !groups.has(name)) await functionName(name, others);
 }
 
 /** Loads all functions of the project. */
 export const allFunctions = async (): Promise<readonly ReconcileFunction[]> => (await openProject()).all();
 
-/** Loads only the named functions; `all` selects every function. Throws a {@link UsageError} for an unknown name. */
+/** Loads only the named functions, or those of the named groups; `all` selects every function. Throws a {@link UsageError} for an unknown name. */
 export async function functionsNamed(
   selected: readonly string[],
   others: readonly string[] = ["all"],

@@ -6,6 +6,7 @@ import { imageNamed, projectImage } from "../manifests/image.ts";
 import { needs } from "../manifests/needs.ts";
 import { projectObjects } from "../manifests/objects.ts";
 import { projectTree } from "../manifests/tree.ts";
+import { needsServerSideApply, withCompactUsers } from "../manifests/users.ts";
 import { expectTreeFolder, writeTree } from "../manifests/write.ts";
 import { print } from "./print.ts";
 
@@ -36,15 +37,17 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
   const image = options.image === undefined ? await projectImage(project) : imageNamed(options.image);
   const withCertificates = options.certificates ?? (profile === "small" && out === undefined);
   const authority = createBusAuthority();
-  const tree = await projectTree(layout, {
-    profile,
-    namespace,
-    cluster,
-    oneAccount,
-    image,
-    components: process.env[componentsVariable] || undefined,
-    ca: withCertificates ? authority.cert : undefined,
-  });
+  const tree = withCompactUsers(
+    await projectTree(layout, {
+      profile,
+      namespace,
+      cluster,
+      oneAccount,
+      image,
+      components: process.env[componentsVariable] || undefined,
+      ca: withCertificates ? authority.cert : undefined,
+    }),
+  );
   if (out === undefined) {
     const secrets = withCertificates ? certificateManifests(layout, namespace, { authority }) : [];
     print(await projectObjects(tree, secrets), options);
@@ -61,6 +64,7 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
     namespace,
     flags,
     certificates: withCertificates ? "included" : "not included",
+    apply: needsServerSideApply(tree) ? "server-side" : "any",
   });
   process.stderr.write(`${advice.join("\n")}\n`);
 }

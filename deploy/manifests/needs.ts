@@ -10,13 +10,20 @@ export interface Printed {
   /** Options of the layout, for the commands in the text. */
   readonly flags: readonly string[];
   readonly certificates: "included" | "not included";
+  /** How `kubectl apply` has to be called. */
+  readonly apply: "any" | "server-side";
 }
 
 /** Lines for the user. */
-export function needs({ layout, namespace, flags, certificates }: Printed): string[] {
+export function needs({ layout, namespace, flags, certificates, apply }: Printed): string[] {
   const { functions } = layout;
   const command = ["npx denrei certificates", ...flags, `--namespace ${namespace}`].join(" ");
   return [
+    ...(apply === "server-side"
+      ? [
+          "The users of the bus are too many for the annotation of kubectl apply: use kubectl apply --server-side.",
+        ]
+      : []),
     ...(certificates === "included"
       ? [
           "The output contains private keys: do not store it. Each run creates new ones, which replace all pods.",

@@ -4,12 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { separateLayout } from "../../deploy/generate/layout.ts";
 import { authorizationFile } from "../../deploy/generate/manifestfiles.ts";
 import { chartFiles } from "../../deploy/helm/chart.ts";
 import { identity } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
-import { functions } from "../../functions/index.ts";
 import { runHere } from "../cli/here.ts";
 import { openChart, partsFor } from "./chart.ts";
 import { find, root, type Workload } from "./manifests.ts";
@@ -37,15 +35,13 @@ test("writes the chart with this version", async () => {
 test("with --one-account, only the users differ", async () => {
   const cluster = "default";
   const [own, one] = await Promise.all(
-    [false, true].map(async (oneAccount) => chartFiles(await partsFor({ cluster, oneAccount }))),
+    [false, true].map((oneAccount) => partsFor({ cluster, oneAccount }, parcels)),
   );
-  const differing = [...(one ?? [])].filter(([path, text]) => own?.get(path) !== text);
+  const before = own && chartFiles(own);
+  const differing = [...(one ? chartFiles(one) : [])].filter(([path, text]) => before?.get(path) !== text);
   expect(differing.map(([path]) => path)).toEqual(["templates/nats-config.yaml"]);
   const linesOf = (text = "") => text.split("\n").map((line) => line.trim());
-  const users = authorizationFile(separateLayout(functions), {
-    cluster,
-    oneAccount: true,
-  });
+  const users = one && authorizationFile(one.layout, { cluster, oneAccount: true });
   expect(linesOf(differing[0]?.[1])).toEqual(expect.arrayContaining(linesOf(users)));
 });
 

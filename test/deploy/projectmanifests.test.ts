@@ -44,6 +44,14 @@ describe("small", () => {
     expect(kinds.slice(-2).sort()).toEqual(["Deployment", "StatefulSet"]);
   });
 
+  test("fits into the annotation of kubectl apply, unlike the standard profile of all functions", async () => {
+    for (const object of objects) expect(JSON.stringify(object).length).toBeLessThan(262_144);
+    const advice = async (profile: string) =>
+      (await runIn(undefined, ["manifests", "--profile", profile])).stderr;
+    expect(await advice("small")).not.toContain("--server-side");
+    expect(await advice("standard")).toContain("use kubectl apply --server-side");
+  });
+
   test("has the certificates that its pods mount, and replaces all pods with them", async () => {
     const secrets = objects.filter(({ kind }) => kind === "Secret").map(({ metadata }) => metadata.name);
     const mounted = workloadsIn(objects).flatMap(({ spec }) =>
