@@ -10,15 +10,7 @@ import { registered } from "./register.ts";
 import type { Scaffold, Target } from "./scaffold.ts";
 import type { Subject } from "./subject.ts";
 import { testValues } from "./testfile.ts";
-
-/** A file to write. */
-export interface PlannedFile {
-  /** From the root of the project. */
-  readonly path: string;
-  readonly text: string;
-  /** The present text; undefined for a new file. */
-  readonly before: string | undefined;
-}
+import type { PlannedFile } from "./write.ts";
 
 /** Plans all files. Throws a {@link UsageError} if a new file already exists. */
 export async function plannedFiles(scaffold: Scaffold, target: Target): Promise<PlannedFile[]> {

@@ -5,10 +5,10 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { AbsentError, openProject, say } from "denrei/runtime";
 import { layoutOf } from "../layout.ts";
-import { needsCrd, type PlannedFile, plannedFiles } from "./files.ts";
+import { needsCrd, plannedFiles } from "./files.ts";
 import { projectKinds } from "./knownkinds.ts";
 import { type NewFunction, scaffoldOf, type Target } from "./scaffold.ts";
-import { writeAll } from "./write.ts";
+import { type PlannedFile, writeAll } from "./write.ts";
 
 const run = promisify(execFile);
 
