@@ -18,7 +18,7 @@ export {
 export { optedInNamespaces } from "../bridge/optedin.ts";
 export type { Position } from "../bridge/position.ts";
 export { namespacesWith } from "../inspect/namespaces.ts";
-export { forgetProject, knownProject } from "../inspect/removal.ts";
+export { forgetProject, type KnownProject, knownProject } from "../inspect/removal.ts";
 export { byUrgency, type ListedRequest, listRequests, type RequestState } from "../inspect/requests.ts";
 export {
   type FunctionStatus,

@@ -12,6 +12,7 @@ export {
   admissionPaths,
   type DeletionRequest,
   type FieldError,
+  type RequestDetails,
   type RequestUser,
   type ValidationResult,
 } from "../kube/admission.ts";
@@ -43,7 +44,9 @@ export {
   type KindOptions,
   kindText,
   Namespace,
+  type ObjectAt,
   type ObjectOf,
+  type ObjectWith,
   Pod,
   type Reach,
   type Schemas,

@@ -38,6 +38,7 @@ export {
 } from "../kube/errors.ts";
 export {
   type FoundObject,
+  type FoundObjects,
   objectsOf,
   objectsWithFinalizer,
   removeFinalizer,

@@ -50,6 +50,7 @@ export {
   defaultConnections,
   limitConnections,
 } from "../process/connections.ts";
+export type { WaitFor } from "../process/frame.ts";
 export { AddressError, listenOn } from "../process/listen.ts";
 export { type Reread, type RereadOptions, reread } from "../process/reread.ts";
 export {
@@ -59,6 +60,7 @@ export {
   type Running,
   runBusProcess,
   runProcess,
+  type StandaloneContext,
 } from "../process/run.ts";
 export { exitCodeOf, onStopSignals, type StopHandlers } from "../process/signals.ts";
 export { unreadMillis } from "../process/unread.ts";
@@ -67,7 +69,7 @@ export { ProjectError } from "../project/errors.ts";
 export type { Groups } from "../project/groups.ts";
 export { openProject, type Project } from "../project/project.ts";
 export type { BrakeLimits } from "../worker/brake.ts";
-export { definedKinds } from "../worker/definedkinds.ts";
+export { type Declaration, definedKinds } from "../worker/definedkinds.ts";
 export type { RetryLimits } from "../worker/failures.ts";
 export {
   bridgeNeeds,

@@ -14,7 +14,7 @@ export interface RequestUser {
 }
 
 /** The part of a request that all hooks receive. */
-interface RequestDetails {
+export interface RequestDetails {
   readonly user: RequestUser;
   /** Whether the API server will not store the result. */
   readonly dryRun: boolean;

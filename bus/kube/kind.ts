@@ -97,7 +97,7 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
 }
 
 /** The type of objects with these schemas. */
-type ObjectWith<Spec extends z.ZodObject, Status extends z.ZodObject | undefined> = KubeObject<
+export type ObjectWith<Spec extends z.ZodObject, Status extends z.ZodObject | undefined> = KubeObject<
   z.infer<Spec>,
   Status extends z.ZodObject ? z.infer<Status> : undefined
 >;
@@ -113,7 +113,7 @@ export interface VersionedKindOptions<Version extends string, Specs, Statuses> e
 }
 
 /** The type of objects in one of several versions. */
-type ObjectAt<Specs, Statuses, Name> = KubeObject<
+export type ObjectAt<Specs, Statuses, Name> = KubeObject<
   ContentAt<Specs, Statuses, Name>["spec"],
   ContentAt<Specs, Statuses, Name>["status"]
 >;

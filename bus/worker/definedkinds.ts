@@ -3,7 +3,7 @@ import { type Kind, kindText } from "../kube/kind.ts";
 import { haveSameDefinition } from "../kube/samekind.ts";
 
 /** The parts of a function that name kinds. */
-interface Declaration {
+export interface Declaration {
   readonly name: string;
   readonly for: Kind;
   readonly owns: readonly Kind[];
