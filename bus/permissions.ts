@@ -223,7 +223,10 @@ const restore: Permissions = {
 };
 
 /** The gateway: writes webhooks, reads the age of a redelivered one, and reads what other projects select. */
-const gateway: Permissions = { publish: [...webhooks, api("DIRECT.GET", bridgeStream)], subscribe: [] };
+const gateway: Permissions = {
+  publish: [...webhooks, api("STREAM.INFO", bridgeStream), api("DIRECT.GET", bridgeStream)],
+  subscribe: [],
+};
 
 /** The dashboard: shows users what an operator sees, as far as RBAC allows; counts events, and stores sessions. */
 const dashboard = (subscriptions: readonly FunctionSubscription[], cluster: string): Permissions =>

@@ -1,17 +1,18 @@
 /** What functions of other projects on the same bus select: their bridges write it into the projects' records. */
-import { errors } from "@nats-io/transport-node";
+import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Bus } from "../nats/connect.ts";
 import { reread } from "../process/reread.ts";
 import { readRecords } from "../projects/neighbors.ts";
 import type { ProjectRecord } from "../projects/record.ts";
+import { bridgeStream } from "../subjects.ts";
 import type { Selections } from "../webhooks/selection.ts";
 import { selectionIn } from "../webhooks/sharedselection.ts";
 
 /** Options of {@link shareSelections}. */
 export interface SharedSelectionsOptions {
-  readonly bus: Pick<Bus, "inbox">;
+  readonly bus: Pick<Bus, "inbox" | "jsm">;
   /** Undefined: this gateway knows no other projects. */
   readonly project: string | undefined;
   readonly log: Logger;
@@ -30,7 +31,10 @@ export async function shareSelections(
 ): Promise<SharedSelections> {
   if (project === undefined) return { ...own, stop: () => undefined };
   const others = await reread({
-    read: async () => selectionsIn((await recordsOn(bus)).filter((record) => record.project !== project)),
+    async read() {
+      const records = (await hasRecords(bus)) ? await readRecords(bus) : [];
+      return selectionsIn(records.filter((record) => record.project !== project));
+    },
     everyMillis: rereadMillis,
     isSame: (a, b) => a.text === b.text,
     onChange: ({ projects }) => log.info({ projects }, "webhooks for other projects changed"),
@@ -46,12 +50,16 @@ export async function shareSelections(
   };
 }
 
-/** Without a bridge, the stream of the records does not exist yet. */
-const recordsOn = (bus: Pick<Bus, "inbox">): Promise<readonly ProjectRecord[]> =>
-  readRecords(bus).catch((error: unknown) => {
-    if (error instanceof errors.NoRespondersError) return [];
+/** Until the first bridge creates the stream of the records, the server answers no read of it. */
+async function hasRecords({ jsm }: Pick<Bus, "jsm">): Promise<boolean> {
+  try {
+    await jsm.streams.info(bridgeStream);
+    return true;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.status === 404) return false;
     throw error;
-  });
+  }
+}
 
 function selectionsIn(records: readonly ProjectRecord[]) {
   const schemas = new Map<string, z.ZodType[]>();

@@ -171,7 +171,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       ]),
     ),
   ],
-  gateway: ["STREAM.INFO.WEBHOOKS", "DIRECT.GET.WEBHOOKS", "DIRECT.GET.KV_BRIDGE"],
+  gateway: ["WEBHOOKS", "KV_BRIDGE"].flatMap((name) => [`STREAM.INFO.${name}`, `DIRECT.GET.${name}`]),
   operator: whatIsShown,
   dashboard: [...whatIsShown, "STREAM.INFO.SESSIONS", "STREAM.MSG.GET.SESSIONS"],
   backup: ["DEADLETTERS", "WEBHOOKS"].flatMap((name) => [`STREAM.INFO.${name}`, `STREAM.SNAPSHOT.${name}`]),
