@@ -15,13 +15,14 @@ const words = new Set([
 ]);
 
 /**
- * The names of metrics in an expression: the words that remain without label matchers, groupings, ranges, functions, and
- * numbers. Buckets, sums, and counts are reduced to their histogram.
+ * The names of metrics in an expression: the words that remain without label matchers, groupings, ranges, texts, functions,
+ * and numbers. Buckets, sums, and counts are reduced to their histogram.
  */
 export function metricsIn(expr: string): string[] {
   const bare = expr
     .replace(/\{[^}]*\}/g, " ")
     .replace(/\[[^\]]*\]/g, " ")
+    .replace(/"[^"]*"/g, " ")
     .replace(/\b(by|on|ignoring|without|group_left|group_right)\s*\([^)]*\)/g, " ");
   const names = bare.matchAll(/(?<![\w:])[a-zA-Z_:][\w:]*(?![\w:]|\s*\()/g);
   return [...new Set([...names].map(([name]) => name))]
