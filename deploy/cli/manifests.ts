@@ -80,7 +80,8 @@ async function readCertificates(path: string): Promise<string> {
   throw new UsageError(`--webhook-ca: expected certificates in PEM, found none in ${path}`);
 }
 
-const endingIn = (word: string): string => (word === "" ? "" : `-${word}`);
+/** The end of the names of roles. */
+export const endingIn = (word: string): string => (word === "" ? "" : `-${word}`);
 
 /**
  * Prints service accounts, roles, and bindings. A name selects the account that runs the function or the group. Throws a
@@ -186,6 +187,10 @@ export async function users({
 }
 
 /** The roles of this project and of those that the files are from. */
-async function rolesWith(processes: Layout, cluster: string, include: readonly string[]): Promise<Role[]> {
+export async function rolesWith(
+  processes: Layout,
+  cluster: string,
+  include: readonly string[],
+): Promise<Role[]> {
   return mergeRoles(await Promise.all([ownRoles(processes, cluster), ...include.map(readRoles)]));
 }

@@ -8,6 +8,7 @@ import { projectObjects } from "../manifests/objects.ts";
 import { projectTree } from "../manifests/tree.ts";
 import { needsServerSideApply, withCompactUsers } from "../manifests/users.ts";
 import { expectTreeFolder, writeTree } from "../manifests/write.ts";
+import { endingIn, rolesWith } from "./manifests.ts";
 import { print } from "./print.ts";
 
 /** Options of the command. */
@@ -21,6 +22,12 @@ export interface ManifestsOptions extends LayoutOptions {
   /** Writes a kustomize tree to this folder instead of printing objects. */
   readonly out?: string;
   readonly json?: boolean;
+  /** The bus of another project. */
+  readonly natsUrl?: string;
+  /** Files with the users of other projects on the bus. */
+  readonly include: readonly string[];
+  /** The last word in the names of roles. */
+  readonly roleSuffix: string;
 }
 
 /**
@@ -29,14 +36,16 @@ export interface ManifestsOptions extends LayoutOptions {
  */
 export async function manifests(options: ManifestsOptions): Promise<void> {
   checkOptions(options);
-  const { profile, oneProcess, namespace, cluster, oneAccount, out } = options;
+  const { profile, oneProcess, namespace, cluster, oneAccount, out, natsUrl } = options;
   // Rendering takes seconds, so a wrong folder is rejected first.
   if (out !== undefined) await expectTreeFolder(out);
   const project = await openProject();
   const layout = await projectLayout(project, options);
   const image = options.image === undefined ? await projectImage(project) : imageNamed(options.image);
-  const withCertificates = options.certificates ?? (profile === "small" && out === undefined);
+  const withCertificates =
+    options.certificates ?? (profile === "small" && [out, natsUrl].every((one) => one === undefined));
   const authority = createBusAuthority();
+  const roles = await rolesWith(layout, cluster, options.include);
   const tree = withCompactUsers(
     await projectTree(layout, {
       profile,
@@ -44,12 +53,15 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
       cluster,
       oneAccount,
       image,
+      natsUrl,
+      roles,
+      roleSuffix: endingIn(options.roleSuffix),
       components: process.env[componentsVariable] || undefined,
       ca: withCertificates ? authority.cert : undefined,
     }),
   );
   if (out === undefined) {
-    const secrets = withCertificates ? certificateManifests(layout, namespace, { authority }) : [];
+    const secrets = withCertificates ? certificateManifests(layout, namespace, { authority, roles }) : [];
     print(await projectObjects(tree, secrets), options);
   } else {
     await writeTree(out, tree);
@@ -64,15 +76,20 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
     namespace,
     flags,
     certificates: withCertificates ? "included" : "not included",
+    bus: natsUrl === undefined ? "own" : "of another project",
     apply: needsServerSideApply(tree) ? "server-side" : "any",
   });
   process.stderr.write(`${advice.join("\n")}\n`);
 }
 
-function checkOptions({ profile, oneProcess, certificates, out }: ManifestsOptions): void {
+function checkOptions({ profile, oneProcess, certificates, out, natsUrl, include }: ManifestsOptions): void {
   if (oneProcess && profile !== "small")
     throw new UsageError(
       `--one-process: expected --profile small, found ${profile}, which separates processes`,
+    );
+  if (natsUrl !== undefined && (certificates || include.length > 0))
+    throw new UsageError(
+      "--nats-url: the project of that bus makes the users and certificates, with denrei manifests --include",
     );
   if (certificates && out !== undefined)
     throw new UsageError(

@@ -1,4 +1,5 @@
 /** The generated part of the kustomize tree: manifests from the declarations of kinds and functions. */
+import type { Role } from "denrei/bus";
 import { type ConversionWebhook, crdOf, type Kind } from "denrei/kinds";
 import { definedKinds } from "denrei/runtime";
 import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
@@ -16,6 +17,7 @@ import {
   dashboardName,
   gatewayName,
   roleManifests,
+  withRoleSuffix,
   workloadName,
 } from "./rbac.ts";
 import { userRoles } from "./users.ts";
@@ -41,6 +43,10 @@ export interface ManifestOptions extends AuthorizationOptions {
   /** The namespace of the platform. */
   readonly namespace: string;
   readonly webhook: ConversionWebhook;
+  /** The roles on the bus, those of other projects included. Default: those of the layout. */
+  readonly roles?: readonly Role[] | undefined;
+  /** The end of the names of ClusterRoles, which belong to no namespace. */
+  readonly roleSuffix?: string | undefined;
   /** Where the schema of a kind is. */
   readonly sourceOf?: (kind: Kind) => string | undefined;
 }
@@ -60,7 +66,7 @@ export function manifestFiles(layout: Layout, options: ManifestOptions): Map<str
     ...functionFiles(layout, options, generated),
     ...processFiles(layout, options, generated),
     ...componentFiles(layout, options, generated),
-    ...userFiles(layout, generated),
+    ...userFiles(layout, options, generated),
     ...hookFiles(layout, options, generated),
     [`${base}/authorization.conf`, authorizationFile(layout, options)],
   ]);
@@ -93,7 +99,8 @@ function crdFiles({ functions }: Layout, { webhook, sourceOf }: ManifestOptions,
 }
 
 /** A folder with all processes besides bridge and gateway, because its kustomization is generated as well. */
-function functionFiles(layout: Layout, { namespace }: ManifestOptions, generated: Generated): Files {
+function functionFiles(layout: Layout, options: ManifestOptions, generated: Generated): Files {
+  const { namespace } = options;
   const { functions, workers, processes } = layout;
   const folder = `${base}/functions`;
   const workerFiles = workers.map((set) => {
@@ -104,7 +111,7 @@ function functionFiles(layout: Layout, { namespace }: ManifestOptions, generated
       set.functions.length === 1
         ? `from the declaration of the function ${names}`
         : `from the declarations of the functions ${names}`;
-    const text = generated(origin, [...rolesOf(layout, workloadName(set), namespace), ...manifests]);
+    const text = generated(origin, [...rolesOf(layout, workloadName(set), options), ...manifests]);
     return [`${folder}/${set.name}.yaml`, text] as const;
   });
   if (!needWebhook(functions)) return folderOf(folder, workerFiles, generated);
@@ -114,9 +121,10 @@ function functionFiles(layout: Layout, { namespace }: ManifestOptions, generated
 }
 
 /** Bridge and gateway. The base lists these files, so they exist even when there is nothing in them. */
-function processFiles(layout: Layout, { namespace }: ManifestOptions, generated: Generated): Files {
+function processFiles(layout: Layout, options: ManifestOptions, generated: Generated): Files {
+  const { namespace } = options;
   const separate = layout.processes === "separate";
-  const bridge = [...rolesOf(layout, bridgeName, namespace), ...bridgeManifests(namespace)];
+  const bridge = [...rolesOf(layout, bridgeName, options), ...bridgeManifests(namespace)];
   const gateway = [accountManifest(gatewayName, namespace), ...gatewayManifests(namespace)];
   const hasGateway = separate && needGateway(layout.functions);
   return [
@@ -125,10 +133,13 @@ function processFiles(layout: Layout, { namespace }: ManifestOptions, generated:
   ];
 }
 
-const rolesOf = (layout: Layout, account: string, namespace: string) =>
-  roleManifests(
-    accountsOf(layout).filter(({ name }) => name === account),
-    namespace,
+const rolesOf = (layout: Layout, account: string, { namespace, roleSuffix = "" }: ManifestOptions) =>
+  withRoleSuffix(
+    roleManifests(
+      accountsOf(layout).filter(({ name }) => name === account),
+      namespace,
+    ),
+    roleSuffix,
   );
 
 /** The parts that a site may add. */
@@ -170,17 +181,12 @@ function componentFiles(layout: Layout, { cluster, namespace }: ManifestOptions,
   );
 }
 
-const userFiles = ({ functions }: Layout, generated: Generated): Files =>
-  folderOf(
-    "deploy/kubernetes/users",
-    [
-      [
-        "deploy/kubernetes/users/roles.yaml",
-        generated("from the kinds of all functions", userRoles(functions)),
-      ],
-    ],
-    generated,
-  );
+function userFiles({ functions }: Layout, { roleSuffix = "" }: ManifestOptions, generated: Generated): Files {
+  const folder = "deploy/kubernetes/users";
+  const roles = withRoleSuffix(userRoles(functions), roleSuffix);
+  const text = generated("from the kinds of all functions", roles);
+  return folderOf(folder, [[`${folder}/roles.yaml`, text]], generated);
+}
 
 /** Configurations of admission hooks. Outside the base: they are applied when the webhook runs. */
 function hookFiles({ functions }: Layout, { webhook }: ManifestOptions, generated: Generated): Files {
@@ -196,12 +202,13 @@ export interface AuthorizationOptions {
   readonly oneAccount?: boolean | undefined;
 }
 
+type BusUsersOptions = Pick<ManifestOptions, "cluster" | "oneAccount" | "roles">;
+
 /** The users of the NATS servers, as an include file for their configuration. */
 export function authorizationFile(
   layout: Layout,
-  { cluster, oneAccount = false }: Pick<ManifestOptions, "cluster" | "oneAccount">,
+  { cluster, oneAccount = false, roles = clusterRoles(layout, cluster) }: BusUsersOptions,
 ): string {
-  const roles = clusterRoles(layout, cluster);
   const users = certificateUsers(oneAccount ? inOneAccount(roles) : roles);
   return `# Generated from the declarations of all functions, for the cluster "${cluster}". Do not edit.\n${authorizationText(users)}`;
 }

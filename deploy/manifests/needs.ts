@@ -1,6 +1,8 @@
 /** What a cluster needs besides the printed manifests. */
+import { definedKinds } from "denrei/runtime";
 import { needWebhook } from "../generate/crds.ts";
 import { type Layout, needGateway } from "../generate/layout.ts";
+import { admissionName } from "../generate/rbac.ts";
 import { webhookSecretsName } from "../generate/workloads.ts";
 
 /** What was printed, and with which options. */
@@ -10,14 +12,14 @@ export interface Printed {
   /** Options of the layout, for the commands in the text. */
   readonly flags: readonly string[];
   readonly certificates: "included" | "not included";
+  readonly bus: "own" | "of another project";
   /** How `kubectl apply` has to be called. */
   readonly apply: "any" | "server-side";
 }
 
 /** Lines for the user. */
-export function needs({ layout, namespace, flags, certificates, apply }: Printed): string[] {
+export function needs({ layout, namespace, flags, certificates, bus, apply }: Printed): string[] {
   const { functions } = layout;
-  const command = ["npx denrei certificates", ...flags, `--namespace ${namespace}`].join(" ");
   return [
     ...(apply === "server-side"
       ? [
@@ -28,10 +30,16 @@ export function needs({ layout, namespace, flags, certificates, apply }: Printed
       ? [
           "The output contains private keys: do not store it. Each run creates new ones, which replace all pods.",
         ]
-      : [`Pods wait for their certificates: ${command} | kubectl apply -f -, or cert-manager.`]),
+      : [waiting[bus](flags, namespace)]),
     ...(certificates === "not included" && needWebhook(functions)
       ? [
           "Kinds with several versions need the CA of their webhook: cert-manager adds it to the CRDs, or denrei crds --webhook-ca.",
+        ]
+      : []),
+    ...(definedKinds(functions).some(({ definition }) => definition?.admission)
+      ? [
+          `Once the pods of ${admissionName} run, let the API server call the admission hooks: npx denrei webhook-configurations ` +
+            `--namespace ${namespace} --webhook-ca <file> | kubectl apply -f -`,
         ]
       : []),
     ...(needGateway(functions)
@@ -42,6 +50,17 @@ export function needs({ layout, namespace, flags, certificates, apply }: Printed
       : []),
   ];
 }
+
+const words = (...all: readonly string[]): string => all.join(" ");
+
+const waiting = {
+  own: (flags: readonly string[], namespace: string) =>
+    `Pods wait for their certificates: ${words("npx denrei certificates", ...flags)} --namespace ${namespace} | kubectl apply -f -, ` +
+    "or cert-manager.",
+  "of another project": (flags: readonly string[]) =>
+    `Pods wait for their certificates, and the bus does not know their users: ${words("npx denrei users", ...flags)} --json > users.json. ` +
+    "Then, in the project of the bus, denrei manifests --include users.json. Copy the Secrets of the users to this namespace.",
+} as const;
 
 /** One example for each provider. */
 const literals = ({ functions }: Layout): string =>

@@ -198,3 +198,49 @@ test.each([
   const { code, stderr } = await runIn(undefined, ["manifests", ...args]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
+
+describe("a further project on a bus", () => {
+  test("has no bus of its own, and its own names of what belongs to no namespace", async () => {
+    for (const profile of ["small", "production"]) {
+      const objects = await printed(
+        [
+          "--profile",
+          profile,
+          "--namespace",
+          "pears",
+          "--role-suffix",
+          "pears",
+          "--nats-url",
+          "tls://nats.denrei:4222",
+        ],
+        { folder: parcels },
+      );
+      expect(settingsIn(objects)).toMatchObject({ NATS_URL: "tls://nats.denrei:4222" });
+      const ofBus = objects.filter(({ metadata }) => /^(nats|denrei-nats)\b/.test(metadata.name));
+      expect(ofBus).toEqual([]);
+      expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
+      const roles = objects.filter(({ kind }) => kind.startsWith("ClusterRole"));
+      expect(roles.map(({ metadata }) => metadata.name).filter((name) => !name.endsWith("-pears"))).toEqual(
+        [],
+      );
+    }
+  });
+
+  test("becomes known to the project of the bus, which makes its users and certificates", async () => {
+    const { stdout } = await runIn(parcels, ["users", "--profile", "small", "--json"]);
+    const folder = await temporaryFolder();
+    const file = join(folder, "pears.json");
+    await writeFile(file, stdout);
+    const objects = await printed(["--profile", "small", "--include", file]);
+    find(objects, "Secret", "denrei-post-tls");
+    const config = objects.find(({ metadata }) => metadata.name.startsWith("nats-config-"));
+    expect(config?.data?.["authorization.conf"]).toContain("CN=denrei-post");
+  });
+
+  test("does not make certificates", async () => {
+    const both = ["manifests", "--certificates", "--nats-url", "tls://nats.denrei:4222"];
+    const { code, stderr } = await runIn(parcels, both);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--nats-url: the project of that bus makes the users and certificates");
+  });
+});
