@@ -25,7 +25,7 @@ export async function run(
   const received = all.some(({ webhooks }) => webhooks.length > 0) ? webhookSettings() : undefined;
   if (received !== undefined) await readSecrets(received.webhookSecrets);
   const needs = bridgeNeeds(all, settings.cluster);
-  const busOptions = busOptionsOf(settings);
+  const busOptions = busOptionsOf(settings, project);
   await runProcess("run", settings, async (context) => {
     const shared = { ...context, ...settings, busOptions };
     const running = await startParts(

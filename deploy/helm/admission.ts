@@ -4,7 +4,7 @@ import { manifestNamespace } from "../generate/files.ts";
 import * as templated from "./manifesttemplates.ts";
 import { at, type Fields } from "./manifesttemplates.ts";
 import { mapStrings, type Source, type Sources } from "./sources.ts";
-import { conditional, expression, templateText, when } from "./template.ts";
+import { conditional, either, expression, templateText, when } from "./template.ts";
 
 const [ca, hooks] = [".Values.admission.ca", ".Values.admission.hooks"];
 
@@ -13,14 +13,14 @@ export const admissionSchema = (workload: z.core.$ZodShape, hasHooks: boolean) =
   z
     .strictObject({
       ...workload,
+      ca: z
+        .string()
+        .regex(/^$|-----BEGIN CERTIFICATE-----/)
+        .default("")
+        .describe(
+          "Certificates (PEM) that sign the certificate of the webhook. If empty, cert-manager adds those of the Certificate denrei-admission.",
+        ),
       ...(hasHooks && {
-        ca: z
-          .string()
-          .regex(/^$|-----BEGIN CERTIFICATE-----/)
-          .default("")
-          .describe(
-            "Certificates (PEM) that sign the certificate of the webhook. If empty, cert-manager adds those of the Certificate denrei-admission.",
-          ),
         hooks: z
           .boolean()
           .default(true)
@@ -41,15 +41,24 @@ export const configurationTemplates = ({ hooked }: Pick<Sources, "hooked">): [st
 const injected = "cert-manager.io/inject-ca-from";
 const namespace = ".Release.Namespace";
 
-function configuration(source: Source): Source {
+const configuration = (source: Source): Source =>
+  withReleasesWebhook(source, (object) => Object.values(at(object, "webhooks")) as Fields[]);
+
+/**
+ * The object with the webhook in the namespace of the release, and with the CA of cert-manager or of the values. `callers` finds the
+ * parts with a `clientConfig`.
+ */
+export function withReleasesWebhook(source: Source, callers: (object: Source) => readonly Fields[]): Source {
   // The namespace is among those that hooks exempt, too.
   const object = mapStrings(templated.inNamespace(source), (value, key) => {
     if (key === "values" && value === manifestNamespace) return templated.quoted(namespace);
     return key === injected ? value.replace(/^[^/]+/, expression(namespace)) : value;
   });
-  const annotations = at(object, "metadata", "annotations");
-  at(object, "metadata").annotations = when(`not ${ca}`, annotations);
-  for (const webhook of Object.values(at(object, "webhooks")) as Fields[])
-    at(webhook, "clientConfig").caBundle = when(ca, expression(`${ca} | b64enc`));
+  const metadata = at(object, "metadata");
+  const { [injected]: from, ...own } = at(metadata, "annotations");
+  const all = { ...own, [injected]: from };
+  metadata.annotations = Object.keys(own).length === 0 ? when(`not ${ca}`, all) : either(ca, own, all);
+  for (const caller of callers(object))
+    at(caller, "clientConfig").caBundle = when(ca, expression(`${ca} | b64enc`));
   return object;
 }

@@ -14,6 +14,7 @@ import { projectTree } from "../manifests/tree.ts";
 import { inTemporaryFolder } from "../manifests/write.ts";
 import { configurationTemplates } from "./admission.ts";
 import { bridgeRole, type Components, componentsSetting, enabledWith } from "./components.ts";
+import { crdTemplate } from "./crds.ts";
 import { dashboardDefaults, dashboardTemplates } from "./dashboard.ts";
 import * as templated from "./manifesttemplates.ts";
 import { at, type Fields } from "./manifesttemplates.ts";
@@ -54,7 +55,7 @@ export async function chartParts(project: Project, bus: BusScope): Promise<Chart
 
 /** The files of the chart. */
 export function chartFiles(parts: ChartParts): ChartFiles {
-  const { published, rendered: from } = parts;
+  const { published } = parts;
   const workloads = workloadsIn(parts.layout);
   const schema = valuesSchema(defaultsIn(workloads, parts));
   const files = new Map([
@@ -65,8 +66,6 @@ export function chartFiles(parts: ChartParts): ChartFiles {
     ],
     ["values.schema.json", schemaText(schema)],
   ]);
-  for (const crd of from.base.filter(({ kind }) => kind === "CustomResourceDefinition"))
-    files.set(`crds/${crd.metadata.name}.yaml`, yamlText([crd]));
   for (const [name, text] of templates(workloads, parts)) files.set(`templates/${name}`, text);
   return files;
 }
@@ -95,7 +94,7 @@ const workloadsIn = ({ functions, workers }: Layout): Workloads =>
 type Workloads = ReadonlyMap<string, string>;
 
 const nats = "nats";
-/** Kinds outside the templates: Helm creates no namespace and does not template CRDs. */
+/** Kinds that no workload owns. Helm creates the namespace on request. */
 const excludedKinds = ["Namespace", "CustomResourceDefinition"];
 
 const find = (objects: readonly Source[], kind: string, name: string): Source => {
@@ -170,6 +169,17 @@ function templates(workloads: Workloads, { layout, components, rendered }: Chart
         text(
           objects.filter((object) => ownerOf(object) === nats),
           (object) => (object.kind === "StatefulSet" ? templated.natsServers(object) : object),
+        ),
+      ),
+    ],
+    [
+      "crds.yaml",
+      conditional(
+        ".Values.crds.enabled",
+        crdTemplate(
+          base.filter(({ kind }) => kind === "CustomResourceDefinition"),
+          layout.functions,
+          components,
         ),
       ),
     ],

@@ -73,6 +73,17 @@ export function valuesSchema(defaults: Defaults) {
       .partialRecord(z.union([z.enum(variables), text.regex(/^(OTEL|NODE)_[A-Z_]+$/)]), text)
       .default({ ...defaults.settings })
       .describe(`Environment variables of all processes: ${variables.join(", ")}, OTEL_… and NODE_…`),
+    crds: z
+      .strictObject({
+        enabled: z
+          .boolean()
+          .default(true)
+          .describe(
+            "Install and upgrade the CRDs. Set it to false for a rollback: an older schema would drop the newer fields of objects.",
+          ),
+      })
+      .prefault({})
+      .describe("The CRDs. Helm never deletes them."),
     bridge: z
       .strictObject(workload("bridge"))
       .prefault({})

@@ -33,7 +33,7 @@ export interface Chart {
   readonly folder: string;
   /** Runs Helm with these values. */
   helm(args: readonly string[], values?: Values): Promise<Outcome>;
-  /** Renders the chart without CRDs. Throws Helm's error when that fails. */
+  /** Renders the chart. Throws Helm's error when that fails. */
   template(values?: Values): Promise<Manifest[]>;
   remove(): Promise<void>;
 }
@@ -104,11 +104,22 @@ export async function openChart({
   };
 }
 
-/** Objects by kind and name, without what only one of chart and kustomization has: namespaces, CRDs, and hashes. */
+/** Objects by kind and name, without what only one of chart and kustomization has: namespaces, hashes, and Helm's annotations. */
 export function comparable(objects: readonly Manifest[]): Record<string, Manifest> {
-  const namespaced = objects.filter(({ kind }) => !["Namespace", "CustomResourceDefinition"].includes(kind));
-  const named = withoutHashes(namespaced).map((object) => withoutChecksum(object));
+  const namespaced = objects.filter(({ kind }) => kind !== "Namespace");
+  const named = withoutHashes(namespaced).map((object) => withoutPolicy(withoutChecksum(object)));
   return Object.fromEntries(named.map((object) => [`${object.kind} ${object.metadata.name}`, object]));
+}
+
+/** Removes the annotation by which Helm keeps CRDs. */
+function withoutPolicy(object: Manifest): Manifest {
+  const { annotations, ...metadata } = object.metadata as Manifest["metadata"] & { annotations?: object };
+  if (annotations === undefined) return object;
+  const kept = Object.entries(annotations).filter(([name]) => name !== "helm.sh/resource-policy");
+  return {
+    ...object,
+    metadata: { ...metadata, ...(kept.length > 0 && { annotations: Object.fromEntries(kept) }) },
+  };
 }
 
 const checksum = "checksum/settings";

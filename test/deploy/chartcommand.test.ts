@@ -77,8 +77,8 @@ test("a user's project without webhooks has a chart without gateway and routes, 
   expect((await helm(["lint", "--strict", folder])).code).toBe(0);
   const printedNames = (await printed(["--profile", "production"], { folder: parcels })).map(identity);
   const names = (await template()).map(identity);
-  // Helm renders neither; and roles of users are not part of the chart.
-  const others = /^(Namespace|CustomResourceDefinition) |^ClusterRole denrei-(view|edit|admin|bus-viewer)$/;
+  // Helm creates no namespace, and roles of users are not part of the chart.
+  const others = /^Namespace |^ClusterRole denrei-(view|edit|admin|bus-viewer)$/;
   const withoutHash = (name: string) => name.replace(/-[bcdfghkmt2456789]{10}$/, "");
   expect(names.sort()).toEqual(
     printedNames

@@ -94,7 +94,7 @@ describe("by values", () => {
     },
   );
 
-  test("disabled components have no workers, and the bridge has no rights on their kinds", async () => {
+  test("disabled components have no workers and no CRDs, and the bridge has no rights on their kinds", async () => {
     const off = { enabled: false };
     const objects = await chart.template({ components: { paas: off, pipecd: off }, autoscaling: "keda" });
     const settings = find(objects, "ConfigMap", "denrei-settings").data;

@@ -1,9 +1,10 @@
 /** The Helm chart of functions whose kinds have admission hooks. */
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { admissionName } from "../../deploy/generate/rbac.ts";
 import { type Chart, kubeVersion, openChart, type Values } from "./chart.ts";
 import { find } from "./manifests.ts";
+import { parcels } from "./projects.ts";
 
 let chart: Chart;
 beforeAll(async () => {
@@ -29,6 +30,17 @@ test("deploys the webhook, and the API server calls it with the CA of cert-manag
   expect(validating).toMatchObject({
     webhooks: [{ clientConfig: { caBundle: Buffer.from(authority).toString("base64") } }],
   });
+});
+
+test("conversions are at the webhook of the release, with the same CA", async () => {
+  const { template, remove } = await openChart({ project: parcels });
+  onTestFinished(remove);
+  const objects = await template({ admission: { ca: authority } });
+  const crd = find(objects, "CustomResourceDefinition", "parcels.parcels.example.com");
+  expect(crd.metadata).toMatchObject({ annotations: { "helm.sh/resource-policy": "keep" } });
+  expect(JSON.stringify(crd.metadata)).not.toContain("cert-manager.io");
+  const clientConfig = { caBundle: Buffer.from(authority).toString("base64") };
+  expect(crd).toMatchObject({ spec: { conversion: { webhook: { clientConfig } } } });
 });
 
 test("another namespace has its own webhook, and hooks exempt its objects", async () => {

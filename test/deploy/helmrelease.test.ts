@@ -69,6 +69,10 @@ test("a release is installed, upgraded to another image, and uninstalled except 
   expect(await helm(["rollback", "denrei", "1"])).toEqual(done("success"));
   expect(await deployments()).toHaveLength(functions.length - 1 + 2);
 
+  const older = { ...values, crds: { enabled: false } };
+  expect(await helm(upgrade, older)).toEqual(done("REVISION: 4"));
+  expect(await crds()).toEqual(ours);
+
   expect(await helm(["uninstall", "denrei"])).toEqual(done("uninstalled"));
   expect(await deployments()).toEqual([]);
   expect(await crds()).toEqual(ours);
