@@ -86,8 +86,8 @@ describe("the entry to add", () => {
 
 test("in a cluster, the text also says how to roll the entry out", () => {
   expect(missingRight(census(), denial(`GET ${jobs}`), "cluster")).toBe(
-    `. Add to the function census: ${permission("batch", "jobs", "list")}. Then run \`npm run generate\`, ` +
-      "and apply its role: `npx denrei rbac census | kubectl apply -f -`",
+    `. Add to the function census: ${permission("batch", "jobs", "list")}. Then ` +
+      "apply its role: `npx denrei rbac census | kubectl apply -f -`",
   );
 });
 

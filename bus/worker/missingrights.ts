@@ -87,8 +87,7 @@ function isDeclared(fn: ReconcileFunction, { verbs }: Denial, action: Action, re
 const entry = ({ name }: ReconcileFunction, declaration: string, place: RolePlace): string =>
   `. Add to the function ${name}: ${declaration}.${place === "cluster" ? ` Then ${rollOut(name)}` : ""}`;
 
-const rollOut = (name: string): string =>
-  `run \`npm run generate\`, and apply its role: \`npx denrei rbac ${name} | kubectl apply -f -\``;
+const rollOut = (name: string): string => `apply its role: \`npx denrei rbac ${name} | kubectl apply -f -\``;
 
 /** The role lacks what the declaration has. */
 const olderRole = ({ name }: ReconcileFunction, place: RolePlace): string =>

@@ -82,7 +82,18 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
     "Stop its workers first",
   ],
   ["uninstall", "--yes", "--keep-objects", "--crds", "--timeout <seconds>", "(default: 300)"],
-  ["new function", "<name>", "--for <Kind>", "--group <group>", "--system <folder>", "--owns", "--dry-run"],
+  [
+    "new function",
+    ...[
+      "<name>",
+      "--for <Kind>",
+      "--external <kind>",
+      "--group <group>",
+      "--plural <name>",
+      "--scope <scope>",
+    ],
+    ...["--system <folder>", "--owns", "--watches", "--webhook <provider>", "--dry-run"],
+  ],
 ];
 
 describe("--help", () => {

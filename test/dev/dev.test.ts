@@ -49,7 +49,7 @@ test("new code reconciles new and existing objects; broken code does not replace
   await printed(/at functions\/stones\/pebble\.ts:\d+ {3}if \(times > 0\) throw/);
   save(pebble, source({ mark: "4", spec: "colour: z.string().optional()," }));
   await printed("Code 4 runs");
-  await printed("`npm run generate` writes those in crds/");
+  await printed("For other clusters: npx denrei crds");
   for (const name of ["first", "second", "third"]) await untilMarked(client, name, "4");
   expect((await put(client, "fourth", { spec: { colour: "red" } })).spec).toEqual({ colour: "red" });
 

@@ -4,12 +4,13 @@ import { functionNames } from "../named.ts";
 import { openTerminal } from "../terminal.ts";
 import { dashboardDemo } from "./dashboarddemo.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
-import { type DemoEnvironment, startDemoEnvironment } from "./environment.ts";
+import type { DemoEnvironment } from "./environment.ts";
 import { githubDemo } from "./githubdemo.ts";
 import { paasDemo } from "./paasdemo.ts";
 import { pipecdDemo } from "./pipecddemo.ts";
 import { projectRun } from "./projectrun.ts";
 import { songDemo } from "./songdemo.ts";
+import { startDemoEnvironment } from "./startenvironment.ts";
 
 /** Starts everything, shows the demo, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {

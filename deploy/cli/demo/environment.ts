@@ -1,14 +1,11 @@
-/** What `demo` and `up` start: an environment with CRDs, workers, one bridge, and optionally gateways and a dashboard. */
-import { connectCluster, type KubeClient } from "denrei/kubernetes";
+/** What `demo` and `up` run in: an environment with CRDs, workers, one bridge, and optionally gateways and a dashboard. */
+import type { KubeClient } from "denrei/kubernetes";
 import type { RunningDashboard } from "../../environment/dashboard.ts";
-import { type Environment, type EnvironmentOptions, openEnvironment } from "../../environment/environment.ts";
+import type { Environment, EnvironmentOptions } from "../../environment/environment.ts";
 import type { Hook, ProviderHook, Providers } from "../../environment/gateways.ts";
 import type { ProgressDisplay } from "../../environment/progress.ts";
 import type { ReplicaOptions, WorkerOptions } from "../../environment/replicas.ts";
-import { removeRoles } from "../../environment/roles.ts";
 import type { Child, LocalProcesses } from "../../local/index.ts";
-import { startParts } from "./parts.ts";
-import { environmentOptions, localAdmission } from "./platform.ts";
 
 /** The environment of a demo, with everything in it ready. */
 export interface DemoEnvironment
@@ -54,32 +51,4 @@ export interface DemoEnvironmentOptions extends Pick<EnvironmentOptions, "rights
   readonly display: ProgressDisplay;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
-}
-
-/** Starts everything; resolves when it is ready. */
-export async function startDemoEnvironment(options: DemoEnvironmentOptions): Promise<DemoEnvironment> {
-  const { display } = options;
-  const ended = new AbortController();
-  const signal = AbortSignal.any([options.signal, ended.signal]);
-  const admission = await localAdmission();
-  const environment = await openEnvironment(await environmentOptions(options, signal, admission?.webhook));
-  let client: KubeClient | undefined;
-  async function stop(): Promise<void> {
-    ended.abort(new Error("the environment was stopped"));
-    await environment.processes.stop();
-    const { origin, accounts } = environment;
-    if (client && accounts && origin === "existing") await removeRoles({ client, accounts });
-    await client?.connection.close();
-  }
-  try {
-    signal.throwIfAborted();
-    client = await connectCluster({ path: environment.kubeconfigPath });
-    const parts = await startParts(client, environment, { ...options, signal }, admission);
-    return { client, ...parts, stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  } finally {
-    display.done();
-  }
 }

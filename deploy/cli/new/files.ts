@@ -10,15 +10,7 @@ import { registered } from "./register.ts";
 import type { Scaffold, Target } from "./scaffold.ts";
 import type { Subject } from "./subject.ts";
 import { testValues } from "./testfile.ts";
-
-/** A file to write. */
-export interface PlannedFile {
-  /** From the root of the project. */
-  readonly path: string;
-  readonly text: string;
-  /** The present text; undefined for a new file. */
-  readonly before: string | undefined;
-}
+import type { PlannedFile } from "./write.ts";
 
 /** Plans all files. Throws a {@link UsageError} if a new file already exists. */
 export async function plannedFiles(scaffold: Scaffold, target: Target): Promise<PlannedFile[]> {
@@ -74,12 +66,13 @@ function kindValues({ name, kind, scope, origin }: Subject): Readonly<Record<str
   };
 }
 
-/** Where tests find the CRD of a kind that the API server does not serve by itself. */
-function crdPathOf({ subject }: Scaffold, { layout }: Target): string | undefined {
-  const { kind } = subject;
-  const needsCrd = kind.definition === undefined && subject.origin !== "new" && !isBuiltIn(kind.group);
-  return needsCrd ? layout.crdOf(kind) : undefined;
-}
+/** Whether the kind has a CRD of another project. */
+export const needsCrd = ({ kind, origin }: Subject): boolean =>
+  kind.definition === undefined && origin !== "new" && !isBuiltIn(kind.group);
+
+/** Where tests find the CRD of another project. */
+const crdPathOf = ({ subject }: Scaffold, { layout }: Target): string | undefined =>
+  needsCrd(subject) ? layout.crdOf(subject.kind) : undefined;
 
 async function crdFile(path: string, { name, kind, scope }: Subject): Promise<PlannedFile> {
   const { group, version, plural } = kind;

@@ -5,10 +5,10 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { AbsentError, openProject, say } from "denrei/runtime";
 import { layoutOf } from "../layout.ts";
-import { type PlannedFile, plannedFiles } from "./files.ts";
+import { needsCrd, plannedFiles } from "./files.ts";
 import { projectKinds } from "./knownkinds.ts";
 import { type NewFunction, scaffoldOf, type Target } from "./scaffold.ts";
-import { writeAll } from "./write.ts";
+import { type PlannedFile, writeAll } from "./write.ts";
 
 const run = promisify(execFile);
 
@@ -33,6 +33,8 @@ export async function newFunction({
   const next = isOurs
     ? ["updated the generated files", "", test, "Next steps: docs/functions.md"]
     : ["", test, `Run it, and reload it when you save a file: npx denrei dev ${scaffold.name}`];
+  if (needsCrd(scaffold.subject))
+    next.push(`A local platform serves ${scaffold.subject.name} once you have applied its CRD there.`);
   say(next.join("\n"));
 }
 

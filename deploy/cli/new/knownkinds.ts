@@ -45,7 +45,7 @@ export async function projectKinds(root: string, { origin }: Layout): Promise<re
 const isKindsModule = (module: string): boolean => basename(module) === "kinds.ts";
 
 /**
- * The kind of this name: of the system, of Kubernetes, or of another system; undefined if there is none. Throws a
+ * The kind of this name: of the system, of Kubernetes, or of another system, or undefined. Throws a
  * {@link UsageError} if several systems have different kinds of the name.
  */
 export function kindNamed(name: string, known: readonly KnownKind[], system: string): KnownKind | undefined {

@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "denrei/runtime";
-import type { PlannedFile } from "./files.ts";
 import type { Scaffold, Target } from "./scaffold.ts";
+import type { PlannedFile } from "./write.ts";
 
 /** Adds a function first in the list of the project's own. Throws a {@link UsageError} if the list has another form. */
 export async function registered({ root, config }: Target, { name, system }: Scaffold): Promise<PlannedFile> {

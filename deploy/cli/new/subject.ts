@@ -22,7 +22,7 @@ export interface Subject extends Pick<KnownKind, "name" | "module"> {
   readonly scope: Scope;
 }
 
-/** What the project has. */
+/** The project, as far as the kind depends on it. */
 export interface SubjectContext {
   readonly system: string;
   /** Ends the default group. */

@@ -1,7 +1,15 @@
 /** Writing files: all or none. */
 import { mkdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { PlannedFile } from "./files.ts";
+
+/** A file to write. */
+export interface PlannedFile {
+  /** From the root of the project. */
+  readonly path: string;
+  readonly text: string;
+  /** The present text; undefined for a new file. */
+  readonly before: string | undefined;
+}
 
 /** Written files. */
 export interface Written {
