@@ -40,6 +40,8 @@ export interface LeaseOptions {
    */
   readonly lead: (held: AbortSignal, assertHeld: () => void) => Promise<void>;
   readonly onError: (error: unknown) => void;
+  /** How long to stand aside at least after leading or an error, for a candidate that can lead better. Milliseconds. */
+  readonly asideMillis?: () => number;
   /** Another candidate renews its lease, so the standby is healthy. */
   readonly onStandby?: () => void;
 }
@@ -56,9 +58,8 @@ export async function holdLease(options: LeaseOptions): Promise<void> {
     } catch (error) {
       if (!signal.aborted) onError(error);
     }
-    await sleep(times.renewMillis * (0.8 + 0.4 * Math.random()), undefined, { signal }).catch(
-      () => undefined,
-    );
+    const pause = Math.max(times.renewMillis, options.asideMillis?.() ?? 0);
+    await sleep(pause * (0.8 + 0.4 * Math.random()), undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -8,7 +8,8 @@ import type { KV } from "@nats-io/kv";
 import { defaultLease, holdLease, type LeaseOptions, type LeaseTimes } from "./lease.ts";
 
 /** Work that needs a lease. */
-export type Tenant = Required<Pick<LeaseOptions, "signal" | "lead" | "onError" | "onStandby">>;
+export type Tenant = Required<Pick<LeaseOptions, "signal" | "lead" | "onError" | "onStandby">> &
+  Pick<LeaseOptions, "asideMillis">;
 
 /** A lease that scopes can join. */
 export interface Lease {

@@ -69,6 +69,13 @@ export const scopesOf = (
   watched: readonly string[] = [],
 ): readonly (string | undefined)[] => (scope === "Namespaced" && watched.length > 0 ? watched : [undefined]);
 
+/** While no other bridge can watch a kind either, one that may not watch it tries again at growing intervals, in milliseconds. */
+const asideMillis = 1000;
+const asideCapMillis = 30_000;
+
+const isRefusal = (error: unknown): boolean =>
+  isForbidden(error) || isForbidden((error as Error | undefined)?.cause);
+
 /** Stands by for a scope, and watches it while the lease is held. */
 export function startScope(options: ScopeOptions): Scope {
   const { kind, namespace, lease, metrics, log, onState } = options;
@@ -77,6 +84,8 @@ export function startScope(options: ScopeOptions): Scope {
   const stopping = new AbortController();
   let restart = new AbortController();
   let lastError: string | undefined;
+  /** How often in a row the bridge gave the lease back, because it may not watch the kind. */
+  let refusals = 0;
 
   function onProblem(error: Error | undefined): void {
     const watched = { ...labels, namespace: namespace ?? "*" };
@@ -100,6 +109,7 @@ export function startScope(options: ScopeOptions): Scope {
       log[level]({ err: error, kind: name }, "failed to lead this kind, retrying");
     },
     onStandby: () => onProblem(undefined),
+    asideMillis: () => (refusals === 0 ? 0 : Math.min(asideCapMillis, asideMillis * 2 ** refusals)),
     async lead(held, assertHeld) {
       const lead = { ...options, onProblem, held, assertHeld, log: log.child({ kind: name }) };
       try {
@@ -107,6 +117,10 @@ export function startScope(options: ScopeOptions): Scope {
           restart = new AbortController();
           await watchWhileHeld({ ...lead, restarted: restart.signal });
         } while (restart.signal.aborted && !held.aborted);
+        refusals = 0;
+      } catch (error) {
+        refusals = isRefusal(error) ? refusals + 1 : 0;
+        throw error;
       } finally {
         onState("standby");
         const reason = held.reason instanceof Error ? held.reason.message : "broken";
@@ -263,8 +277,7 @@ class LeaderWatch {
     else this.#progress.fallsBehind();
     const { onProblem, yields, shared } = this.#options;
     onProblem(error);
-    const isRefused = isForbidden(error) || isForbidden(error?.cause);
-    if (error && isRefused && yields && shared.projects.length > 0) this.#giveUp(error);
+    if (error && isRefusal(error) && yields && shared.projects.length > 0) this.#giveUp(error);
   }
 
   #onState({ name }: WatcherState): void {

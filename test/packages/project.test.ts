@@ -1,6 +1,8 @@
 /** The packages of a release, installed outside this repository. The tests of docs/tutorial.md use them in a project, too. */
 import { execFile } from "node:child_process";
+import { createHmac } from "node:crypto";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,15 +15,17 @@ import {
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { externalKind } from "../../bus/kube/kind.ts";
+import { ConfigMap, externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { root, run } from "../cli/program.ts";
-import { startLocalTestEnvironment } from "../harness/environment.ts";
+import { apply } from "../deploy/apply.ts";
+import type { Manifest } from "../deploy/manifests.ts";
+import { startLocalTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { Lines } from "../ket/lines.ts";
-import { makeProjectImage } from "./projectimage.ts";
+import { makeProjectImage, type ProjectImage } from "./projectimage.ts";
 import { install, installedPackages, packedPackages, programIn, type Tarballs } from "./tarballs.ts";
 
 await programs(...platformPrograms);
@@ -86,7 +90,27 @@ async function createProject(): Promise<string> {
     const { stdout, stderr } = await inProject(made, "new", "function", name, ...kind);
     expect(stdout + stderr).toContain(`Run its test: npx vitest run test/${name}.test.ts`);
   }
+  addParcels(made);
   return made;
+}
+
+/** Adds a function by hand: a kind with two versions, and webhooks of a provider of the project. */
+function addParcels(made: string): void {
+  cpSync(join(root, "test/fixtures/parcels"), made, { recursive: true });
+  const config = join(made, "denrei.config.ts");
+  const first = "functions: {\n";
+  const parcels = '    parcels: () => import("./functions/parcels/parcels.ts"),\n';
+  writeFileSync(config, readFileSync(config, "utf8").replace(first, first + parcels));
+  const greetings = readFileSync(join(made, "test/greeting.test.ts"), "utf8");
+  const [head = ""] = greetings.slice(greetings.indexOf("import {")).split("\ntest(");
+  const test = head
+    .replaceAll("greeting", "parcels")
+    .replace('import { ConfigMap, type ConfigMapObject } from "denrei";\n', "")
+    .replace("beforeAll, expect, test }", "beforeAll, test }");
+  writeFileSync(
+    join(made, "test/parcels.test.ts"),
+    `${test}\ntest("converts an old version", { timeout: 120_000 }, () => ket.apply("old"));\n`,
+  );
 }
 
 const inProject = (made: string, ...args: string[]) => run(args, { command: programIn(made), cwd: made });
@@ -103,7 +127,7 @@ test("a project with new functions type-checks, is formatted, and passes its cas
     });
   expect(await tool("typescript/bin/tsc", "--noEmit")).toMatchObject({ stdout: "", stderr: "", code: 0 });
   const cases = await tool("vitest/vitest.mjs", "run");
-  expect(cases.stdout + cases.stderr).toContain("Tests  6 passed (6)");
+  expect(cases.stdout + cases.stderr).toContain("Tests  7 passed (7)");
   await promisify(execFile)(join(root, "node_modules/.bin/biome"), [
     ...["check", "--error-on-warnings", `--config-path=${formatting(folder)}`],
     ...["functions", "test", "denrei.config.ts"].map((path) => join(project, path)),
@@ -122,6 +146,7 @@ test("manifests of a project have its kinds and image, and nothing of other comp
   expect(code).toBe(0);
   expect(stdout).toContain("image: my-operator:0.1.0");
   expect(stdout).toContain("name: greetings.greeting.example.com");
+  expect(stdout).toContain("name: denrei-gateway");
   expect(stdout).not.toContain("zundoko");
 });
 
@@ -131,38 +156,135 @@ const Greeting = externalKind<KubeObject<{ who: string }, { message?: string }>>
   kind: "Greeting",
   plural: "greetings",
 });
+const Parcel = externalKind<KubeObject<{ city: string }, { place?: string }>>({
+  group: "parcels.example.com",
+  version: "v1",
+  kind: "Parcel",
+  plural: "parcels",
+});
 
-test("the image of a project runs its bridge and its functions", async () => {
-  const image = await makeProjectImage(project, join(folder, "tarballs"), join(folder, "image"));
-  expect(existsSync(join(image.app, "node_modules/@denrei/cli"))).toBe(false);
-  expect(existsSync(join(image.app, "test"))).toBe(false);
-  const crds = await inProject(project, "crds", "--json");
-  const widgets = readFileSync(join(project, "test/crds/widgetclasses.acme.example.yaml"), "utf8");
-  const environment = await startLocalTestEnvironment({
-    crds: [...JSON.parse(crds.stdout).items, parse(widgets)],
-  });
-  onTestFinished(() => environment.stop());
-  const { platform, client } = environment;
-  const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, readFileSync(platform.kubeconfigPath));
-  for (const args of [["bridge"], ["worker", "all"]]) {
+describe("in a cluster", () => {
+  const namespace = "default";
+  const secret = "of the courier";
+  let image: ProjectImage;
+  let environment: TestEnvironment;
+  let webhooks: string;
+  beforeAll(async () => {
+    image = await makeProjectImage(project, join(folder, "tarballs"), join(folder, "image"));
+    const printed = await inProject(project, "manifests", "--profile", "small", "--json");
+    const widgets = readFileSync(join(project, "test/crds/widgetclasses.acme.example.yaml"), "utf8");
+    const crds = (JSON.parse(printed.stdout).items as Manifest[]).filter(
+      ({ kind }) => kind === "CustomResourceDefinition",
+    );
+    environment = await startLocalTestEnvironment({ crds: [...crds, parse(widgets)] });
+    writeFileSync(join(folder, "kubeconfig"), readFileSync(environment.platform.kubeconfigPath));
+    mkdirSync(join(folder, "secrets"));
+    writeFileSync(join(folder, "secrets/courier.team"), secret);
+    await startProcess("bridge");
+    const log = await Promise.all([startProcess("gateway"), startProcess("worker", "all")]);
+    webhooks = /"webhooks":"([^"]+)"/.exec(log[0].all.join("\n"))?.[1] ?? "";
+  }, 600_000);
+  afterAll(() => environment?.stop());
+
+  async function startProcess(...args: readonly string[]): Promise<Lines> {
     const log = new Lines();
-    await platform.spawn({
+    await environment.platform.spawn({
       name: `image-${args[0]}`,
       ...image.command(args),
       cwd: image.app,
-      env: { ...image.env, KUBECONFIG: kubeconfig, NATS_URL: platform.natsUrl, VITEST: undefined },
+      env: {
+        ...image.env,
+        KUBECONFIG: join(folder, "kubeconfig"),
+        NATS_URL: environment.platform.natsUrl,
+        DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
+        DENREI_WEBHOOK_SECRETS: join(folder, "secrets"),
+        VITEST: undefined,
+      },
       onLine: (line) => log.push(line),
-      ready: () => log.until((line) => /"msg":"(bridge|worker) ready"/.test(line)),
+      ready: () => log.until((line) => /"msg":"(bridge|worker|gateway) ready"/.test(line)),
       graceMillis: 12_000,
     });
+    return log;
   }
-  const greeting = parse(readFileSync(join(project, "test/cases/greeting/first/given.yaml"), "utf8"));
-  greeting.metadata.namespace = "default";
-  await client.create(Greeting, greeting, { fieldManager: "test" });
-  const at = { namespace: "default", name: "first" };
-  await environment.until(Greeting, at, ({ status }) => status?.message === "Hello, Kaito!");
-}, 300_000);
+
+  test("the image has neither the command line for operators nor tests", () => {
+    for (const path of ["node_modules/@denrei/cli", "test"])
+      expect(existsSync(join(image.app, path))).toBe(false);
+  });
+
+  test("processes of the image reconcile, also after a webhook of the project's own provider", async () => {
+    const { client } = environment;
+    const given = parse(readFileSync(join(project, "test/cases/greeting/first/given.yaml"), "utf8"));
+    given.metadata.namespace = namespace;
+    await client.create(Greeting, given, { fieldManager: "test" });
+    await environment.until(
+      Greeting,
+      { namespace, name: "first" },
+      ({ status }) => status?.message === "Hello, Kaito!",
+    );
+
+    const parcel = { namespace, name: "books" };
+    const created = {
+      apiVersion: "parcels.example.com/v1",
+      kind: "Parcel",
+      metadata: parcel,
+      spec: { city: "Kyoto" },
+    };
+    await client.create(Parcel, created, { fieldManager: "test" });
+    await environment.until(Parcel, parcel, ({ status }) => status?.place === "on the way to Kyoto");
+    const tracking = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { namespace, name: "tracking" },
+      spec: undefined,
+    };
+    await client.create(ConfigMap, { ...tracking, data: { books: "Osaka" } }, { fieldManager: "test" });
+    const body = JSON.stringify({ kind: "parcel.moved", id: "1", parcel });
+    const signature = createHmac("sha256", secret).update(body).digest("base64");
+    const headers = { "content-type": "application/json", "x-courier-signature": signature };
+    const answer = await fetch(`${webhooks}/courier/team`, { method: "POST", headers, body });
+    expect(answer.status).toBe(202);
+    await environment.until(Parcel, parcel, ({ status }) => status?.place === "Osaka");
+  });
+
+  test.each(["small", "standard", "production"])(
+    "the API server accepts the manifests of the profile %s",
+    async (profile) => {
+      const printed = await inProject(
+        project,
+        "manifests",
+        "--profile",
+        profile,
+        "--namespace",
+        profile,
+        "--json",
+      );
+      const { connection } = environment.client;
+      for (const object of JSON.parse(printed.stdout).items as Manifest[]) {
+        const answer = await apply(connection, object, object.kind === "Namespace" ? "for-real" : "dry-run");
+        expect(answer, `${object.kind} ${object.metadata.name}`).toMatchObject({
+          warnings: [],
+          message: undefined,
+        });
+      }
+    },
+  );
+
+  test("uninstalling deletes the objects, and then the CRDs", async () => {
+    const env = { KUBECONFIG: join(folder, "kubeconfig") };
+    const args = ["uninstall", "--yes", "--crds"];
+    const { code, stderr } = await run(args, {
+      command: programIn(project),
+      cwd: project,
+      env,
+      longestMillis: 120_000,
+    });
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    await expect(environment.client.list(Greeting)).rejects.toMatchObject({ status: 404 });
+    await expect(environment.client.list(Parcel)).rejects.toMatchObject({ status: 404 });
+  });
+});
 
 test("a folder without a project is reported, with how to create one", async () => {
   const { code, stderr } = await run(["worker", "all"], {
