@@ -6,6 +6,7 @@ import { amountOf } from "../../bus/kube/matchesdesired.ts";
 import { functions } from "../../functions/index.ts";
 import { isWorkload, type Manifest, root } from "./manifests.ts";
 import { baseObjects, overlay } from "./overlays.ts";
+import { printed } from "./projects.ts";
 
 const page = readFileSync(join(root, "docs/footprint.md"), "utf8");
 const gibibyte = 2 ** 30;
@@ -38,12 +39,18 @@ beforeAll(async () => {
 }, 900_000);
 
 test.for([
+  { profile: "`small`", rendered: () => printed(["--profile", "small"]), worker: "denrei-worker" },
   { profile: "`standard` (the base)", rendered: baseObjects },
   { profile: "`production`", rendered: () => overlay("production") },
-])("the requests of $profile, with all functions and with one", async ({ profile, rendered }) => {
-  const objects = await rendered();
-  const one = new Set(["nats", "denrei-bridge", "denrei-hikawa"]);
-  const all = shown(requestsOf(objects, () => true));
-  expect(page).toContain(`| ${profile} | ${all} | ${shown(requestsOf(objects, (name) => one.has(name)))} |`);
-  expect(page).toContain(`for all ${functions.length} functions`);
-});
+])(
+  "the requests of $profile, with all functions and with one",
+  async ({ profile, rendered, worker = "denrei-hikawa" }) => {
+    const objects = await rendered();
+    const one = new Set(["nats", "denrei-bridge", worker]);
+    const all = shown(requestsOf(objects, () => true));
+    expect(page).toContain(
+      `| ${profile} | ${all} | ${shown(requestsOf(objects, (name) => one.has(name)))} |`,
+    );
+    expect(page).toContain(`for all ${functions.length} functions`);
+  },
+);
