@@ -84,6 +84,7 @@ export {
   type OwnerReference,
   type Stored,
 } from "../kube/object.ts";
+export { pluralOf } from "../kube/plural.ts";
 export { ClusterRole, ClusterRoleBinding, RoleBinding } from "../kube/rbac.ts";
 export type { DeploymentObject } from "../kube/rollout.ts";
 export type { Json } from "../kube/schema/place.ts";

@@ -15,6 +15,7 @@ import {
   versionsOf,
 } from "./kindversions.ts";
 import type { KubeObject, Stored } from "./object.ts";
+import { pluralOf } from "./plural.ts";
 
 /** The scope of a kind's objects. */
 export type Scope = "Namespaced" | "Cluster";
@@ -72,7 +73,7 @@ export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 export interface CommonOptions {
   readonly group: string;
   readonly kind: string;
-  /** Default: the kind in lower case, and an `s`. */
+  /** Default: {@link pluralOf} the kind. */
   readonly plural?: string;
   readonly scope?: Scope;
   readonly shortNames?: readonly string[];
@@ -164,7 +165,7 @@ export function defineKind<
     group: options.group,
     version,
     kind: options.kind,
-    plural: options.plural ?? `${singular}s`,
+    plural: options.plural ?? pluralOf(options.kind),
     scope: options.scope ?? "Namespaced",
     publish: "object",
     reach: "all",

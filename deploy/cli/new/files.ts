@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { apiVersionOf } from "denrei/kinds";
+import { apiVersionOf, pluralOf } from "denrei/kinds";
 import { UsageError } from "denrei/runtime";
 import { expectText, givenText, isBuiltIn } from "./objects.ts";
 import { reconcilerValues } from "./reconciler.ts";
@@ -55,7 +55,7 @@ const kindPath = ({ name }: Subject, system: string): string =>
 
 function kindValues({ name, kind, scope, origin }: Subject): Readonly<Record<string, string>> {
   const { group, version, plural } = kind;
-  const isUsual = plural === `${name.toLowerCase()}s`;
+  const isUsual = plural === pluralOf(name);
   return {
     Kind: name,
     group,

@@ -1,5 +1,5 @@
 /** The kind that a new function reconciles: a new one, a known one, or one of another project. */
-import { type Kind, kindText, type Scope } from "denrei/kinds";
+import { type Kind, kindText, pluralOf, type Scope } from "denrei/kinds";
 import { UsageError } from "denrei/runtime";
 import { didYouMean } from "denrei/values";
 import { type KnownKind, kindNamed, kubernetesKinds } from "./knownkinds.ts";
@@ -72,7 +72,7 @@ function newSubject(
   const module = `functions/${system}/kinds.ts`;
   const own = known.filter((one) => one.module === module);
   const sibling = own.find((one) => one.kind.definition !== undefined)?.kind;
-  const { scope = "Namespaced", plural = `${kind.toLowerCase()}s` } = options;
+  const { scope = "Namespaced", plural = pluralOf(kind) } = options;
   const group = options.group ?? sibling?.group ?? `${system}.${domain}`;
   expectGroup(group);
   expectPlural(plural);
@@ -107,13 +107,6 @@ function externalSubject(text: string, options: SubjectOptions, { system, known 
       `${module} already has ${kindText(same.kind)}. Choose another folder with --system.`,
     );
   return { origin: "external", name: kind, module, kind: { group, version, kind, plural, scope }, scope };
-}
-
-/** The plural that Kubernetes' own kinds would have. */
-function pluralOf(kind: string): string {
-  const singular = kind.toLowerCase();
-  if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
-  return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }
 
 /** Names that the new files import. */
