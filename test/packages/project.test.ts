@@ -181,8 +181,8 @@ describe("in a cluster", () => {
     mkdirSync(join(folder, "secrets"));
     writeFileSync(join(folder, "secrets/courier.team"), secret);
     await startProcess("bridge");
-    const log = await Promise.all([startProcess("gateway"), startProcess("worker", "all")]);
-    webhooks = /"webhooks":"([^"]+)"/.exec(log[0].all.join("\n"))?.[1] ?? "";
+    const [gateway] = await Promise.all([startProcess("gateway"), startProcess("worker", "all")]);
+    webhooks = String(gateway.records().find(({ msg }) => msg === "gateway ready")?.url);
   }, 600_000);
   afterAll(() => environment?.stop());
 
