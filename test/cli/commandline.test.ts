@@ -29,12 +29,8 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["up", "--workers <count>", "--no-dashboard", "DENREI_OIDC_ISSUER", "Ctrl-C"],
   [
     "bridge",
-    "--kubeconfig <path>",
-    "--nats-url <url>",
-    "NATS_URL",
-    "nats://127.0.0.1:4222",
-    "--namespaces",
-    "OTEL_",
+    ...["--kubeconfig <path>", "--nats-url <url>", "NATS_URL", "nats://127.0.0.1:4222"],
+    ...["--namespaces", "OTEL_"],
   ],
   [
     "worker",
@@ -46,10 +42,7 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ],
   [
     "gateway",
-    "--webhook-secrets <folder>",
-    "DENREI_WEBHOOK_SECRETS",
-    "(default: /)",
-    "with 202 when",
+    ...["--webhook-secrets <folder>", "DENREI_WEBHOOK_SECRETS", "(default: /)", "with 202 when"],
     "docs/tracing.md",
   ],
   ["run", "[function...]", "--watch-seconds", "--webhook-secrets <folder>", "--ack-wait-seconds", "OTEL_"],
@@ -85,13 +78,8 @@ const helps: readonly [command: string, ...mentioned: string[]][] = [
   ["deadletters replay", "--all"],
   [
     "prune",
-    "[function]",
-    "--project <name>",
-    "--dry-run",
-    "--force",
-    "--cluster <name>",
-    "do everything",
-    "Stop its workers first",
+    ...["[function]", "--project <name>", "--dry-run", "--force", "--cluster <name>"],
+    ...["do everything", "Stop its workers first"],
   ],
   ["uninstall", "--yes", "--keep-objects", "--crds", "--timeout <seconds>", "(default: 300)"],
   [

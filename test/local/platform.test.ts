@@ -254,7 +254,7 @@ describe("a NATS server alone", () => {
     const anybody = connectBus({ url: local.nats.url, name: "test" });
     await expect(anybody).rejects.toThrow(/Authorization Violation/);
     expect(() => local.natsUrlFor("nobody")).toThrow(
-      /Known roles: bridge, gateway, dashboard, operator, backup, restore, worker, run, hikawa, .*admin$/,
+      /Known roles: bridge, gateway, dashboard, operator, backup, restore, run, worker, hikawa, .*admin$/,
     );
     const { body } = await request(`${local.nats.monitorUrl}/varz`, { reset: true });
     expect(await body.json()).toMatchObject({ version: "2.15.2" });
