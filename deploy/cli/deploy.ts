@@ -34,14 +34,12 @@ const withLayout = (command: Command): Command =>
 const roleSuffix = [
   "--role-suffix <word>",
   "Last word in the names of roles, for a further project in the cluster",
-  "",
 ] as const;
 
 const includes = [
   "--include <file...>",
   "Add the users of other projects on the bus, from files that denrei users --json has printed there",
-  (path: string, before: readonly string[]) => [...before, path],
-  [] as readonly string[],
+  (path: string, before: readonly string[] = []) => [...before, path],
 ] as const;
 
 /** Adds the commands to a program. */

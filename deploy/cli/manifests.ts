@@ -91,9 +91,9 @@ export async function rbac(
   names: readonly string[],
   {
     namespace,
-    roleSuffix,
+    roleSuffix = "",
     ...options
-  }: PrintOptions & LayoutOptions & { readonly namespace: string; readonly roleSuffix: string },
+  }: PrintOptions & LayoutOptions & { readonly namespace: string; readonly roleSuffix?: string },
 ): Promise<void> {
   const found = await layout(options);
   const withoutRoles = [
@@ -130,9 +130,9 @@ export async function optIn(
   namespaces: readonly string[],
   {
     platformNamespace,
-    roleSuffix,
+    roleSuffix = "",
     ...options
-  }: PrintOptions & LayoutOptions & { readonly platformNamespace: string; readonly roleSuffix: string },
+  }: PrintOptions & LayoutOptions & { readonly platformNamespace: string; readonly roleSuffix?: string },
 ): Promise<void> {
   const unique = [...new Set(namespaces)];
   const manifests = optInManifests(accountsOf(await layout(options)), unique, platformNamespace);
@@ -149,10 +149,10 @@ export async function optIn(
 /** Prints Secrets with new certificates for the bus and its users, those of other projects included. */
 export async function certificates({
   namespace,
-  include,
+  include = [],
   ...options
 }: PrintOptions &
-  LayoutOptions & { readonly namespace: string; readonly include: readonly string[] }): Promise<void> {
+  LayoutOptions & { readonly namespace: string; readonly include?: readonly string[] }): Promise<void> {
   const processes = await layout(options);
   const roles = await rolesWith(processes, "default", include);
   print(certificateManifests(processes, namespace, { roles }), options);
@@ -164,7 +164,7 @@ export interface UsersOptions extends LayoutOptions {
   readonly oneAccount?: boolean;
   readonly json?: boolean;
   /** Files that another project has printed with `json`. */
-  readonly include: readonly string[];
+  readonly include?: readonly string[];
 }
 
 /** Prints the users of the NATS servers, as a file that their configuration includes, or that another project includes (`json`). */
@@ -172,7 +172,7 @@ export async function users({
   cluster,
   oneAccount = false,
   json = false,
-  include,
+  include = [],
   ...options
 }: UsersOptions): Promise<void> {
   const processes = await layout(options);

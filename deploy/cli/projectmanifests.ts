@@ -25,9 +25,9 @@ export interface ManifestsOptions extends LayoutOptions {
   /** The bus of another project. */
   readonly natsUrl?: string;
   /** Files with the users of other projects on the bus. */
-  readonly include: readonly string[];
+  readonly include?: readonly string[];
   /** The last word in the names of roles. */
-  readonly roleSuffix: string;
+  readonly roleSuffix?: string;
 }
 
 /**
@@ -45,7 +45,7 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
   const withCertificates =
     options.certificates ?? (profile === "small" && [out, natsUrl].every((one) => one === undefined));
   const authority = createBusAuthority();
-  const roles = await rolesWith(layout, cluster, options.include);
+  const roles = await rolesWith(layout, cluster, options.include ?? []);
   const tree = withCompactUsers(
     await projectTree(layout, {
       profile,
@@ -55,7 +55,7 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
       image,
       natsUrl,
       roles,
-      roleSuffix: endingIn(options.roleSuffix),
+      roleSuffix: endingIn(options.roleSuffix ?? ""),
       components: process.env[componentsVariable] || undefined,
       ca: withCertificates ? authority.cert : undefined,
     }),
@@ -87,7 +87,7 @@ function checkOptions({ profile, oneProcess, certificates, out, natsUrl, include
     throw new UsageError(
       `--one-process: expected --profile small, found ${profile}, which separates processes`,
     );
-  if (natsUrl !== undefined && (certificates || include.length > 0))
+  if (natsUrl !== undefined && (certificates || include !== undefined))
     throw new UsageError(
       "--nats-url: the project of that bus makes the users and certificates, with denrei manifests --include",
     );
