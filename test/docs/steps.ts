@@ -40,14 +40,15 @@ function changeOf(path: string, text: string): Step {
 }
 
 /**
- * Whether a line is the one on the page. Numbers, ages such as `2m5s`, and the width of columns differ from run to run, and `…` stands for
- * any text.
+ * Whether a line is the one on the page. Numbers, durations such as `1.5 s`, ages such as `2m5s`, and the width of columns differ from
+ * run to run, and `…` stands for any text.
  */
 export function isLine(expected: string, line: string): boolean {
   const pattern = expected
     .trim()
     .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
     .replaceAll("…", ".*")
+    .replaceAll(/\d+(?:\\\.\d+)? m?s\b/g, String.raw`[\d.]+ m?s`)
     .replaceAll(/\b(?:\d+[smhd])+\b|\d+/g, (part) =>
       /\d$/.test(part) ? String.raw`\d+` : String.raw`(?:\d+[smhd])+`,
     )

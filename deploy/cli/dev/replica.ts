@@ -120,6 +120,8 @@ async function startDevWorker(context: ProcessContext): Promise<Running> {
     crds,
     roles,
     bridge: digestOf([
+      // To a watch from before the change of a CRD, the API server sends objects without new fields for a while.
+      crds,
       kinds.map(({ group, version, plural, scope, reach }) => ({ group, version, plural, scope, reach })),
       subscriptions.map((subscription) => functionConsumers(subscription, busOptions)),
     ]),
