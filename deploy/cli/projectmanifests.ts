@@ -70,6 +70,7 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
   const flags = [
     ...(profile === "standard" ? [] : [`--profile ${profile}`]),
     ...(oneProcess ? ["--one-process"] : []),
+    ...(options.include ? [`--include ${options.include.join(" ")}`] : []),
   ];
   const advice = needs({
     layout,

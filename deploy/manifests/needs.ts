@@ -1,6 +1,6 @@
 /** What a cluster needs besides the printed manifests. */
+import { needsConversion } from "denrei/kinds";
 import { definedKinds } from "denrei/runtime";
-import { needWebhook } from "../generate/crds.ts";
 import { type Layout, needGateway } from "../generate/layout.ts";
 import { admissionName } from "../generate/rbac.ts";
 import { webhookSecretsName } from "../generate/workloads.ts";
@@ -31,7 +31,7 @@ export function needs({ layout, namespace, flags, certificates, bus, apply }: Pr
           "The output contains private keys: do not store it. Each run creates new ones, which replace all pods.",
         ]
       : [waiting[bus](flags, namespace)]),
-    ...(certificates === "not included" && needWebhook(functions)
+    ...(certificates === "not included" && definedKinds(functions).some(needsConversion)
       ? [
           "Kinds with several versions need the CA of their webhook: cert-manager adds it to the CRDs, or denrei crds --webhook-ca.",
         ]

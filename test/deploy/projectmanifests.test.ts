@@ -235,6 +235,8 @@ describe("a further project on a bus", () => {
     find(objects, "Secret", "denrei-post-tls");
     const config = objects.find(({ metadata }) => metadata.name.startsWith("nats-config-"));
     expect(config?.data?.["authorization.conf"]).toContain("CN=denrei-post");
+    const { stderr } = await runIn(undefined, ["manifests", "--include", file]);
+    expect(stderr).toContain(`npx denrei certificates --include ${file} --namespace denrei`);
   });
 
   test("does not make certificates", async () => {
