@@ -95,12 +95,12 @@ export interface KnownOptions {
 /** Reads headers only: for a hundred thousand objects the bridge needs the versions, not the bodies. */
 const readKnown = (
   { bus, cluster, kind, namespace, signal }: KnownOptions,
-  each: (subject: string, headers: MsgHdrs | undefined, sequence: number) => void,
+  each: (subject: string, headers: MsgHdrs | undefined, sequence: number, ageMillis: number) => void,
 ): Promise<void> =>
   readStored(
     bus,
     { stream: streams.objects, filter: kindSubjects(cluster, kind, namespace), headersOnly: true, signal },
-    ({ subject, headers, sequence }) => each(subject, headers, sequence),
+    ({ subject, headers, sequence }, ageMillis) => each(subject, headers, sequence, ageMillis),
   );
 
 /** What a bridge learned from the stream at its start. */
@@ -113,7 +113,15 @@ export interface Learned {
   readonly lost: boolean;
   /** Sequence of the last message of the kind, or 0. */
   readonly last: number;
+  /** Sequence of the last message that is older than {@link settledMillis}, or 0. */
+  readonly settled: number;
 }
+
+/**
+ * A bridge that stopped may have published an object without its new fields shortly before. The next one takes over in less time
+ * than this. Milliseconds.
+ */
+const settledMillis = 60_000;
 
 /** Fills a ledger from the bus, and reports what is wrong with the stream. */
 export async function fillLedger(
@@ -127,9 +135,11 @@ export async function fillLedger(
   const atTwoAddresses = new Set<string>();
   let damaged = false;
   let last = 0;
+  let settled = 0;
   let deletedSince = 0;
-  await readKnown(options, (subject, headers, sequence) => {
+  await readKnown(options, (subject, headers, sequence, ageMillis) => {
     last = Math.max(last, sequence);
+    if (ageMillis > settledMillis) settled = Math.max(settled, sequence);
     const head = headIn(headers);
     const address = addressFrom(subject);
     if (head === undefined || address === undefined) onUnreadable?.(subject);
@@ -149,6 +159,7 @@ export async function fillLedger(
     damaged,
     lost: last < extent.sequence || ledger.count + deletedSince < extent.objects,
     last,
+    settled,
   };
 }
 

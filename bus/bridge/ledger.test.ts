@@ -42,6 +42,10 @@ function referenceLedger({ tombstones }: { tombstones: number }): Ledger {
       else owners.delete(address.key);
     },
     keys: () => [...owners.keys()],
+    keysAfter: (sequence) =>
+      [...owners].flatMap(([key, owner]) =>
+        (known.get(text({ key, owner }))?.sequence ?? 0) > sequence ? [key] : [],
+      ),
     get count() {
       return owners.size;
     },
@@ -131,6 +135,8 @@ test("ledger - answers like a reference implementation", () => {
         expect(sorted(found.all(at.key))).toEqual(sorted(expected.all(at.key)));
       }
       expect(sorted(found.keys())).toEqual(sorted(expected.keys()));
+      for (const sequence of [0, 25, 50])
+        expect(sorted(found.keysAfter(sequence))).toEqual(sorted(expected.keysAfter(sequence)));
     }),
     { numRuns: 300, seed: Number(process.env.DENREI_SEED ?? 1) },
   );

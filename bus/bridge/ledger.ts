@@ -35,6 +35,8 @@ export interface Ledger {
   assign(address: Address): void;
   /** Objects that exist, as `namespace/name`. */
   keys(): string[];
+  /** Objects that exist and whose message has a higher sequence, as `namespace/name`. */
+  keysAfter(sequence: number): string[];
   /** Number of existing objects. */
   readonly count: number;
   /**
@@ -134,6 +136,13 @@ class MapLedger implements Ledger {
   keys(): string[] {
     const keys: string[] = [];
     for (const key of this.#entries.keys()) if (this.#assigned(key) !== undefined) keys.push(key);
+    return keys;
+  }
+
+  keysAfter(sequence: number): string[] {
+    const keys: string[] = [];
+    for (const key of this.#entries.keys())
+      if ((this.#assigned(key)?.sequence ?? 0) > sequence) keys.push(key);
     return keys;
   }
 

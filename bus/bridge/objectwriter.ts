@@ -4,6 +4,7 @@
  */
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { CloudEvent } from "cloudevents";
+import { markCorrection } from "../events/attributes.ts";
 import { type EventMessage, toMessage } from "../events/binding.ts";
 import {
   type Change,
@@ -61,6 +62,9 @@ export interface StoreOptions {
 const headerBytes = 4096;
 const sizeOf = ({ data }: EventMessage): number => Buffer.byteLength(data) + headerBytes;
 
+/** Kinds of Kubernetes itself, whose groups have no dot, only change with the API server. Metadata has the same fields in all kinds. */
+const mayGainFields = ({ group, publish }: Kind): boolean => group.includes(".") && publish === "object";
+
 /** Shared by all writers, because they share the connection. */
 const endOfTurn = turnEndAfterFirst();
 
@@ -70,6 +74,8 @@ export class ObjectWriter {
   readonly #ledger: Ledger;
   #renewing: boolean;
   #sequence: number;
+  /** Objects on the bus after this sequence may lack fields. */
+  #trusted = Number.POSITIVE_INFINITY;
 
   /** The ledger is up to date with the bus; `sequence` is that of the kind's last message. */
   constructor(options: ObjectWriterOptions, ledger: Ledger, sequence: number) {
@@ -89,13 +95,30 @@ export class ObjectWriter {
     this.#renewing = false;
   }
 
-  /** Whether the bus may have an older version than this one, or this version in a former published form. */
+  /** Up to this sequence, objects on the bus have all their fields. */
+  get trusted(): number {
+    return this.#trusted;
+  }
+
+  /** Objects on the bus after this sequence may lack fields, until {@link trust}. */
+  doubt(sequence: number): void {
+    if (mayGainFields(this.#options.kind)) this.#trusted = Math.min(this.#trusted, sequence);
+  }
+
+  /** All objects on the bus have all their fields. */
+  trust(): void {
+    this.#trusted = Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether the bus may have an older version than this one, or this version with other content. */
   mayDiffer(before: Known | undefined, resourceVersion: string, change: Change): boolean {
-    return (
-      before === undefined ||
-      isNewChange(before, resourceVersion, change) ||
-      (this.#renewing && !before.deleted && before.resourceVersion === resourceVersion)
-    );
+    if (before === undefined || isNewChange(before, resourceVersion, change)) return true;
+    if (before.deleted || before.resourceVersion !== resourceVersion) return false;
+    return this.#renewing || this.#isDoubtful(before);
+  }
+
+  #isDoubtful({ deleted, sequence }: Known): boolean {
+    return !deleted && sequence > this.#trusted;
   }
 
   /** Stores a change at one address. Drops what is not newer. `object` must be {@link publishable}. */
@@ -137,12 +160,11 @@ export class ObjectWriter {
     for (;;) {
       const before = this.#ledger.get(address);
       if (!this.mayDiffer(before, resourceVersion, change)) return "known";
-      if (
-        before &&
-        !isNewChange(before, resourceVersion, change) &&
-        holds(await this.#lastOn(subject), before, message)
-      )
-        return "known";
+      const isRepeated = before !== undefined && !isNewChange(before, resourceVersion, change);
+      if (isRepeated && holds(await this.#lastOn(subject), before, message)) return "known";
+      // A reconcile that read a doubtful version may have written this one.
+      const isCorrected = isRepeated || (before !== undefined && this.#isDoubtful(before));
+      if (isCorrected) markCorrection(message.headers);
       this.#options.assertHeld?.();
       try {
         const sequence = await this.#publish(subject, message, change, before?.sequence ?? 0);

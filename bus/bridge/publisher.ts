@@ -27,6 +27,15 @@ export interface Publisher {
   advance(resourceVersion: string): void;
   /** The API server has gone back in time: everything it reports next is new, whatever its version. */
   forgetVersions(): void;
+  /**
+   * What was published after this sequence may lack fields of a CRD that has changed. Until {@link Publisher.trust}, publishing a
+   * version again compares its content with the bus.
+   */
+  doubt(sequence: number): void;
+  /** The objects that may lack fields, as `namespace/name`. */
+  doubtful(): string[];
+  /** All doubtful objects were published again. */
+  trust(): void;
   /** Objects that the bus shows as existing, as `namespace/name`. */
   names(): string[];
   /** Whether the object exists on the bus. */
@@ -58,8 +67,9 @@ const rememberedTombstones = 10_000;
 /** Opens a publisher. Reads from the bus what it already has. */
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const ledger = openLedger({ tombstones: rememberedTombstones });
-  const { formerAddresses, damaged, lost, last } = await fillLedger(options, ledger);
+  const { formerAddresses, damaged, lost, last, settled } = await fillLedger(options, ledger);
   const writer = new ObjectWriter(options, ledger, last);
+  writer.doubt(settled);
   // A watch reports only later changes, so a list has to find what is wrong now.
   const mustList = damaged || options.renew || lost;
   const pipeline = new PublishPipeline(options, mustList ? undefined : options.position);
@@ -114,6 +124,19 @@ class BusPublisher implements Publisher {
   forgetVersions(): void {
     this.#pipeline.forgetPosition();
     this.#ledger.forgetVersions();
+  }
+
+  doubt(sequence: number): void {
+    this.#writer.doubt(sequence);
+  }
+
+  doubtful(): string[] {
+    const { trusted, sequence } = this.#writer;
+    return trusted >= sequence ? [] : this.#ledger.keysAfter(trusted);
+  }
+
+  trust(): void {
+    this.#writer.trust();
   }
 
   names(): string[] {

@@ -3,21 +3,23 @@
  *
  *     resuming ──▶ watching ──(410: the position is too old)──▶ listing ──▶ watching
  *     resuming ──(the position is too new)──▶ listing
+ *     watching ──(ended shortly after changes)──▶ resuming
  *     listing ──(404: the CRD is not installed)──▶ absent ──▶ listing
  *
- * After an error it waits, and a watch resumes. A list is compared with the bus, so that objects that vanished while the
+ * Resuming reads again what may lack fields of a changed CRD ({@link "./reread.ts"}). After an error it waits, and a watch resumes. A list is compared with the bus, so that objects that vanished while the
  * kind was not watched are published as deleted.
  * API concepts: https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { type KubeClient, metadataOnly, resourcePath } from "../kube/client.ts";
+import { type KubeClient, resourcePath } from "../kube/client.ts";
 import { ApiError, isGone, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
-import { keyText } from "../subjects.ts";
 import { WatchRefusedError, watchErrorOf } from "./deniedkinds.ts";
+import { acceptOf, pagesOf } from "./pages.ts";
 import type { Publisher } from "./publisher.ts";
+import { nameOf, RecentChanges, rereadObjects, type WatchEnd } from "./reread.ts";
 
 /** State of a watcher. */
 export type WatcherState =
@@ -47,6 +49,10 @@ export interface WatcherOptions {
   readonly onProblem: (error: Error | undefined) => void;
 }
 
+interface Watched extends WatcherOptions {
+  readonly recent: RecentChanges;
+}
+
 const deadAfterMillis = 5000;
 /** Timeout of the first answer, doubled after each failure. */
 const answerMillis = 2000;
@@ -65,13 +71,15 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
     publisher.position === undefined
       ? { name: "listing" }
       : { name: "resuming", resourceVersion: publisher.position };
+  const recent = new RecentChanges();
+  const watched = { ...options, recent };
   let failures = 0;
   let refused = false;
   while (!signal.aborted) {
     onState(state);
     const started = performance.now();
     try {
-      const next = await step(options, state, failures);
+      const next = await step(watched, state, failures);
       // After a successful resume, the watch may still fail.
       if (state.name !== "resuming") failures = 0;
       state = next;
@@ -80,6 +88,7 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
       if (signal.aborted) return;
       // A failed publish must not be skipped: give the lease up and start again.
       await publisher.settled();
+      if (state.name === "watching") doubt(watched, "early");
       if (performance.now() - started > backoff.healthyMillis) failures = 0;
       failures++;
       if (isGone(error)) {
@@ -112,7 +121,7 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
 }
 
 /** Runs the current state until it ends. Returns the next one. */
-function step(options: WatcherOptions, state: WatcherState, failures: number): Promise<WatcherState> {
+function step(options: Watched, state: WatcherState, failures: number): Promise<WatcherState> {
   switch (state.name) {
     case "resuming":
       return resume(options, state.resourceVersion, answerMillis * 2 ** Math.min(failures, 4));
@@ -126,10 +135,6 @@ function step(options: WatcherOptions, state: WatcherState, failures: number): P
 const pauseAfter = (failures: number, capMillis: number): number =>
   Math.min(capMillis, backoff.baseMillis * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 
-/** The media type that returns only what may be published. */
-const acceptOf = ({ publish }: Kind, request: keyof typeof metadataOnly): string | undefined =>
-  publish === "metadata" ? metadataOnly[request] : undefined;
-
 /** List items carry no type of their own, and metadata carries the type of its envelope. */
 const typed = (kind: Kind, object: Stored): Stored => ({
   ...object,
@@ -141,68 +146,68 @@ const typed = (kind: Kind, object: Stored): Stored => ({
  * Checks that the API server is not behind the position, as after a restore from a backup. Such a server would accept
  * the watch and stay silent until it has caught up.
  */
-async function resume(options: WatcherOptions, from: string, timeoutMillis: number): Promise<WatcherState> {
+async function resume(options: Watched, from: string, timeoutMillis: number): Promise<WatcherState> {
   const { client, kind, namespace, publisher, log } = options;
   // If the watch's connection died, idle connections of the pool may be dead, too.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMillis)]);
   const { metadata } = await client.list(kind, namespace, { limit: 1 }, signal, acceptOf(kind, "list"));
   const { resourceVersion } = metadata;
-  if (compareVersions(resourceVersion, from) >= 0) return { name: "watching", resourceVersion: from };
+  if (compareVersions(resourceVersion, from) >= 0) {
+    await republish(options);
+    return { name: "watching", resourceVersion: from };
+  }
   log.warn({ position: from, resourceVersion }, "the API server has gone back in time, listing");
   publisher.forgetVersions();
   return { name: "listing" };
 }
 
-/** Size of the first page. It shows how large the objects are. */
-export const firstPage = 50;
-
-const pageBounds = { fewest: 10, most: 500 };
-/** Target size of a page, in characters of JSON. An object may have 1.5 MB, and memory holds a page several times over. */
-const pageSize = 16_000_000;
-/** Number of objects measured per page. */
-const samples = 8;
-
-/** Returns the limit for the next page, after a page with `limit` for which the server returned `items`. */
-export function nextPage(limit: number, items: readonly unknown[]): number {
-  const stride = Math.max(1, Math.floor(items.length / samples));
-  const measured = items.filter((_, at) => at % stride === 0).map((item) => JSON.stringify(item).length);
-  const fitting = Math.floor(pageSize / Math.max(1, ...measured));
-  return Math.max(pageBounds.fewest, Math.min(pageBounds.most, 4 * limit, fitting));
-}
-
-async function list(options: WatcherOptions): Promise<WatcherState> {
-  const { client, kind, namespace, publisher, signal, log } = options;
+async function list(options: Watched): Promise<WatcherState> {
+  const { kind, publisher, log } = options;
   const listed = new Set<string>();
   let resourceVersion = "";
-  let token: string | undefined;
-  let limit = firstPage;
-  do {
-    const query = { limit, continue: token };
-    const page = await client.list(kind, namespace, query, signal, acceptOf(kind, "list"));
-    resourceVersion = page.metadata.resourceVersion;
-    token = page.metadata.continue || undefined;
-    limit = nextPage(limit, page.items);
-    for (const item of page.items) {
-      const object = typed(kind, item);
-      const name = nameOf(object);
+  for await (const { items, metadata } of pagesOf(options)) {
+    resourceVersion = metadata.resourceVersion;
+    for (const item of items) {
+      const name = nameOf(item);
       listed.add(name);
-      await publisher.publish(publisher.has(name) ? "modified" : "added", object, "list");
+      await publisher.publish(publisher.has(name) ? "modified" : "added", typed(kind, item), "list");
     }
-  } while (token !== undefined);
+  }
   const vanished = publisher.names().filter((name) => !listed.has(name));
   for (const name of vanished) await publisher.vanished(name, resourceVersion);
-  await publisher.settled();
+  await trust(options);
   publisher.advance(resourceVersion);
   options.onProblem(undefined);
   log.info({ objects: listed.size, vanished: vanished.length, resourceVersion }, "listed");
   return { name: "watching", resourceVersion };
 }
 
-const nameOf = ({ metadata }: Stored): string =>
-  keyText({ namespace: metadata.namespace ?? "", name: metadata.name });
+/** Everything that was read again is on the bus. */
+async function trust({ publisher, recent }: Watched): Promise<void> {
+  await publisher.settled();
+  publisher.trust();
+  recent.clear();
+}
 
-async function watch(options: WatcherOptions, from: string): Promise<WatcherState> {
-  const { client, kind, namespace, publisher, signal } = options;
+/** What was reported shortly before this end of a watch may lack fields. Returns whether there is any. */
+function doubt({ publisher, recent }: Watched, end: WatchEnd): boolean {
+  const sequence = recent.doubtfulAfter(end);
+  if (sequence !== undefined) publisher.doubt(sequence);
+  return publisher.doubtful().length > 0;
+}
+
+/** Publishes what the bus may have without fields of the current CRD. */
+async function republish(options: Watched): Promise<void> {
+  const { kind, publisher, log } = options;
+  const names = publisher.doubtful();
+  for await (const object of rereadObjects(options, names, publisher.count))
+    await publisher.publish("modified", typed(kind, object), "list");
+  await trust(options);
+  if (names.length > 0) log.debug({ objects: names.length }, "read recent changes again");
+}
+
+async function watch(options: Watched, from: string): Promise<WatcherState> {
+  const { client, kind, namespace, publisher, recent, signal } = options;
   const seconds = Math.ceil(options.watchSeconds * (0.75 + Math.random() / 4));
   const ending = new AbortController();
   const stop = () => ending.abort(signal.reason);
@@ -229,12 +234,17 @@ async function watch(options: WatcherOptions, from: string): Promise<WatcherStat
     for await (const event of events) {
       resourceVersion = event.object.metadata.resourceVersion;
       if (event.type === "BOOKMARK") publisher.advance(resourceVersion);
-      else await publisher.publish(changes[event.type], typed(kind, event.object), "watch");
+      else {
+        recent.note(publisher.sequence);
+        await publisher.publish(changes[event.type], typed(kind, event.object), "watch");
+      }
     }
     if (ending.signal.aborted) throw ending.signal.reason;
     if (resourceVersion === from && performance.now() - opened < shortMillis)
       throw new Error("the API server ended the watch immediately");
-    return { name: "watching", resourceVersion };
+    const end = performance.now() - opened < seconds * 1000 ? "early" : "scheduled";
+    await publisher.settled();
+    return { name: doubt(options, end) ? "resuming" : "watching", resourceVersion };
   } finally {
     clearTimeout(dead);
     signal.removeEventListener("abort", stop);

@@ -43,6 +43,19 @@ export const isPartial = (headers: MsgHdrs | undefined): boolean =>
   attribute(headers, partialAttribute) === "true";
 
 /**
+ * Extension attribute of events that correct the one before, which lacked fields of the object. A reader that has read or written
+ * this version may have decided without those fields.
+ */
+const correctionAttribute = "correction";
+
+/** Marks a message as a correction of the one before. */
+export const markCorrection = (headers: MsgHdrs): void => headers.set(prefix + correctionAttribute, "true");
+
+/** Whether the event corrects the one before. */
+export const isCorrection = (headers: MsgHdrs | undefined): boolean =>
+  attribute(headers, correctionAttribute) === "true";
+
+/**
  * Identity and version of the event's object: the event's `id` is `<uid>.<resourceVersion>`. Undefined for ids of another
  * form.
  */

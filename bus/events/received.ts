@@ -1,7 +1,7 @@
 /** Reads events of the bridge. Other clients may have written under the same subjects. */
 import { isPathSegment, isVersion, type KubeObject, type Stored } from "../kube/object.ts";
 import { type ObjectAddress, parseObjectSubject } from "../subjects.ts";
-import { attribute, isChange, isDeletion, isPartial, versionOf } from "./attributes.ts";
+import { attribute, isChange, isCorrection, isDeletion, isPartial, versionOf } from "./attributes.ts";
 
 /** A message under a subject of the bridge is not one of its events. */
 export class MalformedEventError extends Error {
@@ -28,6 +28,8 @@ export interface ChangeHead {
   readonly deleted: boolean;
   /** The object did not fit into the message: its data has only a part of the metadata. */
   readonly partial: boolean;
+  /** The event corrects the one before, which lacked fields of the object. */
+  readonly correction: boolean;
 }
 
 /** Reads the headers of a bridge event. Throws {@link MalformedEventError}. */
@@ -40,7 +42,12 @@ export function changeHead(headers: Parameters<typeof attribute>[0]): ChangeHead
       `expected a change of an object with the id <uid>.<resourceVersion>, found the type "${type}" and the id "${id}"`,
     );
   }
-  return { ...version, deleted: isDeletion(type), partial: isPartial(headers) };
+  return {
+    ...version,
+    deleted: isDeletion(type),
+    partial: isPartial(headers),
+    correction: isCorrection(headers),
+  };
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -21,6 +21,8 @@ export interface Delivery {
   readonly pending: number;
   /** Subject for the answer to this delivery. */
   readonly reply: string;
+  /** When the message was stored: milliseconds since the epoch, by the bus's clock. */
+  readonly storedAt: number;
   /** Local time of arrival (`performance.now()`). */
   readonly arrived: number;
   string(): string;
@@ -60,6 +62,7 @@ export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Ms
     },
     deliveries: Number(parts[start]),
     sequence: Number(parts[start + 1]),
+    storedAt: Number(parts[start + 3]) / 1e6,
     pending: Number(parts[start + 4]),
     arrived: performance.now(),
     string: () => message.string(),

@@ -21,14 +21,15 @@ const batch = 1000;
 /** After this silence the connection counts as broken. Milliseconds. */
 const silentMillis = 5000;
 
-/** Passes on every matching message, oldest first. Rejects if the bus falls silent or the signal aborts. */
+/**
+ * Passes on every matching message, oldest first, with its age in milliseconds when the read began. Rejects if the bus falls silent or the signal aborts. */
 export async function readStored(
   bus: Pick<Bus, "nc" | "inbox" | "jsm">,
   { stream, filter, headersOnly, signal }: ReadStoredOptions,
-  each: (delivery: Delivery) => void,
+  each: (delivery: Delivery, ageMillis: number) => void,
 ): Promise<void> {
   const { nc, jsm } = bus;
-  const { name, num_pending } = await jsm.consumers.add(stream, {
+  const { name, num_pending, created } = await jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.All,
     filter_subjects: [filter],
@@ -37,6 +38,7 @@ export async function readStored(
     mem_storage: true,
     num_replicas: 1,
   });
+  const began = Date.parse(created);
   const done = Promise.withResolvers<void>();
   const inbox = bus.inbox.create();
   const silence = setTimeout(
@@ -63,7 +65,7 @@ export async function readStored(
       return;
     }
     const delivery = deliveryOf(bus, message);
-    each(delivery);
+    each(delivery, began - delivery.storedAt);
     open--;
     if (delivery.pending === 0) done.resolve();
     else if (open === 0) pull();

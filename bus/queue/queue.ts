@@ -39,10 +39,10 @@ export interface TicketQueue {
   dropMarks(key: ObjectKey, marks: readonly Mark[]): Promise<void>;
 }
 
-/** Whether a reconcile saw every change of the request, at the same version or a later one. */
+/** Whether a reconcile saw every change of the request, at the same version or a later one. It may have missed what a correction adds. */
 export function isCovered({ cause, also = [] }: Request, seen: Seen): boolean {
   return [cause, ...also].every((change) => {
-    if (change.type !== "object") return false;
+    if (change.type !== "object" || change.correction) return false;
     const version = seen.get(change.uid);
     return version !== undefined && compareVersions(version, change.resourceVersion) >= 0;
   });

@@ -19,6 +19,8 @@ const causeSchema = z.discriminatedUnion("type", [
     /** An object changed: the reconcile must read at least this version of it. */
     type: z.literal("object"),
     ...objectVersionSchema.shape,
+    /** The event before lacked fields of the object, so a reconcile that has read or written this version may have missed them. */
+    correction: z.literal(true).optional(),
   }),
   z.object({
     type: z.literal("webhook"),
@@ -137,7 +139,8 @@ export function requestOrReplay(text: string): Request {
 export function subjectOfCause(cause: Cause): string {
   switch (cause.type) {
     case "object":
-      return cause.uid;
+      // A late mark of the former event must not replace this one.
+      return cause.correction ? `${cause.uid}+` : cause.uid;
     case "webhook":
       return cause.delivery;
     default:

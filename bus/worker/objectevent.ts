@@ -14,6 +14,8 @@ export interface ObjectEvent {
   readonly traceparent: string | undefined;
   /** Whether the event has only a part of the object. */
   readonly partial: boolean;
+  /** The event corrects the one before, which lacked fields of the object. */
+  readonly correction: boolean;
   /** Position in OBJECTS. */
   readonly sequence: number;
   /** Position of the message that this one replaced; 0 for none, undefined if unknown. */

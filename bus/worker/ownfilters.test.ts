@@ -37,7 +37,7 @@ async function requestsOf(
   const { name, namespace = "", uid, resourceVersion } = object.metadata;
   const event: ObjectEvent = {
     at: { group, kind: object.kind, namespace, name, owner },
-    ...{ uid, resourceVersion, deleted, partial: false, traceparent: undefined },
+    ...{ uid, resourceVersion, deleted, partial: false, correction: false, traceparent: undefined },
     ...{ sequence: 6, previous: 5, object: () => object },
   };
   const { requests } = await enqueueRequestsOf(declared(declaration), event, {

@@ -49,10 +49,14 @@ test("get - returns an object that this process recreated while the store has on
   expect(await objectWith(child("b", "8"), child("a", "5"), "deleted")).toBe("b 8");
 });
 
-test("get - reads from the API server while the store is older than the version that caused the reconcile", async () => {
+test.each([
+  ["is older than the version that caused the reconcile", {}, ["9", "9", "5", "7"]],
+  ["may have the version that a correction is for", { correction: true as const }, ["9", "9", "9", "7"]],
+])("get - reads from the API server while the store %s", async (_, more, expected) => {
   const at = { ...key, name: "child" };
   const { group, kind } = Child;
-  const request = newRequest({ type: "object", group, kind, ...at, uid: "a", resourceVersion: "5" });
+  const change = { group, kind, ...at, uid: "a", resourceVersion: "5", ...more };
+  const request = newRequest({ type: "object", ...change });
   const readWith = async (version?: string): Promise<string | undefined> => {
     const entry = version && { object: child("a", version), uid: "a", resourceVersion: version };
     const store = { entry: async () => entry || undefined } as unknown as ObjectStore;
@@ -60,7 +64,7 @@ test("get - reads from the API server while the store is older than the version 
     const reads = reconcileReads({ ...sources, written: [], request });
     return (await reads.get(Child, at))?.metadata.resourceVersion;
   };
-  expect(await Promise.all([undefined, "4", "5", "7"].map(readWith))).toEqual(["9", "9", "5", "7"]);
+  expect(await Promise.all([undefined, "4", "5", "7"].map(readWith))).toEqual(expected);
 });
 
 /** Reads children after this process wrote `ours` and another replica wrote `theirs`, while the store has `stored`. */

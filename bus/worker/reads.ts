@@ -184,7 +184,7 @@ class CorrectedReads implements ReconcileReads {
   }
 
   /** Minimum versions: those of the causes, and newer writes of other replicas. */
-  #neededOf(kind: Kind): readonly Written[] {
+  #neededOf(kind: Kind): readonly Needed[] {
     const { own, request, written } = this.#sources;
     return [
       ...changesOf(request, kind),
@@ -228,7 +228,7 @@ class CorrectedReads implements ReconcileReads {
     const version = entry?.resourceVersion ?? "0";
     for (const needed of this.#neededOf(kind)) {
       if (!isAt(key)(needed)) continue;
-      if (compareVersions(version, needed.resourceVersion) < 0) return this.live(kind, key);
+      if (!isEnough(version, needed)) return this.live(kind, key);
     }
     const found = entry && this.#newest(entry);
     if (found?.object) return this.#recordRead(kind, key, found);
@@ -319,7 +319,14 @@ class Collected<T extends KubeObject> {
   }
 }
 
-const isKnown = (
-  known: ReadonlyMap<string, ObjectVersion>,
-  { uid, resourceVersion }: ObjectVersion,
-): boolean => compareVersions(known.get(uid)?.resourceVersion ?? "0", resourceVersion) >= 0;
+/** A version that a read must return, or a later one. */
+type Needed = ObjectVersion & ObjectKey & { readonly correction?: true | undefined };
+
+/** A replica of the bus may lag, and still have the version without the correction. */
+const isEnough = (version: string, { resourceVersion, correction }: Needed): boolean => {
+  const order = compareVersions(version, resourceVersion);
+  return order > 0 || (order === 0 && !correction);
+};
+
+const isKnown = (known: ReadonlyMap<string, ObjectVersion>, needed: Needed): boolean =>
+  isEnough(known.get(needed.uid)?.resourceVersion ?? "0", needed);

@@ -231,7 +231,8 @@ function seenByEcho(
   request: Request,
 ): Seen | undefined {
   const { cause, also, routed } = request;
-  if (routed === undefined || cause.type !== "object" || also !== undefined) return undefined;
+  if (routed === undefined || cause.type !== "object" || cause.correction || also !== undefined)
+    return undefined;
   // An earlier owner may have started the reconcile.
   if (deliveries > 1) return undefined;
   const { uid, resourceVersion } = cause;

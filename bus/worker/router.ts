@@ -189,6 +189,7 @@ export function requestOf(event: ObjectEvent, clock?: BusClock): Request {
     name,
     uid: event.uid,
     resourceVersion: event.resourceVersion,
+    ...(event.correction && { correction: true }),
   };
   return { ...newRequest(cause, event.traceparent, clock), routed: true };
 }

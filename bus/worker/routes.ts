@@ -182,7 +182,7 @@ class Routing {
 
   async #enqueue(key: ObjectKey, event: ObjectEvent, signal: AbortSignal): Promise<EnqueueOutcome> {
     const { echoes, queue, clock, metrics } = this.#options;
-    const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
+    const isEcho = () => !event.correction && echoes.has(key, event.uid, event.resourceVersion);
     const request = requestOf(event, clock);
     let outcome: EnqueueOutcome = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
     if (outcome === "owned") {

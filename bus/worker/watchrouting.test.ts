@@ -27,7 +27,8 @@ const pod = (labels: Record<string, string> | undefined, resourceVersion = "11")
 });
 const at = { group: "", kind: "Pod", ...key("pod"), owner: "" };
 const eventOf = (object: Stored, changes: Partial<ObjectEvent> = {}): ObjectEvent => ({
-  ...{ at, uid: "uid", resourceVersion: "11", deleted: false, partial: false, traceparent: undefined },
+  ...{ at, uid: "uid", resourceVersion: "11", deleted: false, partial: false, correction: false },
+  ...{ traceparent: undefined },
   ...{ sequence: 6, previous: 5, object: () => object },
   ...changes,
 });

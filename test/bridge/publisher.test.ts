@@ -2,6 +2,7 @@ import { errors } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPublisher, type Publisher, type PublisherOptions } from "../../bus/bridge/publisher.ts";
 import type { Change } from "../../bus/events/kubernetes.ts";
+import { changedObject, changeHead } from "../../bus/events/received.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
@@ -346,4 +347,43 @@ test("publisher - accepts older versions after the API server was restored, even
   expect(publisher.names().sort()).toEqual(
     [...early, late].map(({ metadata }) => keyText(at(metadata.name))).sort(),
   );
+});
+
+test("publisher - corrects what it doubts: the same version with other content, and every newer one", async () => {
+  const cluster = newCluster();
+  const published: Change[] = [];
+  const publisher = await open(cluster, { onPublished: (change) => published.push(change) });
+  const publish = async (name: string, version: number, text: string, source: "watch" | "list") => {
+    await publisher.publish("modified", thing(name, version, undefined, text), source);
+    await publisher.settled();
+  };
+  const stored = async (name: string) => {
+    const last_by_subj = objectByName(cluster, Thing, at(name));
+    const message = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj });
+    const { text } = changedObject<KubeObject<{ text: string }>>(message?.string() ?? "").spec;
+    return { text, correction: changeHead(message?.header).correction };
+  };
+  publisher.trust();
+  await publish("certain", 1, "without", "watch");
+  const { sequence } = publisher;
+  for (const name of ["lacking", "whole", "changed"]) await publish(name, 2, "without", "watch");
+
+  publisher.doubt(sequence);
+  expect(publisher.doubtful().sort()).toEqual(["default/changed", "default/lacking", "default/whole"]);
+  published.length = 0;
+  await publish("certain", 1, "with", "list");
+  await publish("whole", 2, "without", "list");
+  expect(published).toEqual([]);
+  await publish("lacking", 2, "with", "list");
+  await publish("changed", 3, "with", "list");
+  expect(await stored("certain")).toEqual({ text: "without", correction: false });
+  expect(await stored("lacking")).toEqual({ text: "with", correction: true });
+  expect(await stored("changed")).toEqual({ text: "with", correction: true });
+
+  publisher.trust();
+  expect(publisher.doubtful()).toEqual([]);
+  await publish("whole", 2, "with", "list");
+  await publish("changed", 4, "again", "watch");
+  expect(await stored("whole")).toEqual({ text: "without", correction: false });
+  expect(await stored("changed")).toEqual({ text: "again", correction: false });
 });

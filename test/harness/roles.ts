@@ -6,6 +6,7 @@ import branches from "../fixtures/functions/branches.ts";
 import census from "../fixtures/functions/census.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
 import giants from "../fixtures/functions/giants.ts";
+import grains from "../fixtures/functions/grains.ts";
 import inspectors from "../fixtures/functions/inspectors.ts";
 import letters from "../fixtures/functions/letters.ts";
 import mirrors from "../fixtures/functions/mirrors.ts";
@@ -29,6 +30,7 @@ export const testFunctions: readonly ReconcileFunction[] = [
   onlooker,
   gardeners,
   giants,
+  grains,
   inspectors,
   signposts,
   stickers,

@@ -133,6 +133,19 @@ test("a request with several causes leaves one mark per cause, each replaced onl
   ]);
 });
 
+test("a correction is never covered, and keeps its mark beside one of its version", async () => {
+  const queue = patient("replica-1");
+  const [key] = (await owned("corrected", 1)) as [ObjectKey];
+  const plain = changeTo(5);
+  if (plain.cause.type !== "object") throw new Error("expected a change of an object");
+  const correction = newRequest({ ...plain.cause, correction: true });
+  await queue.request(key, correction);
+  await queue.request(key, plain);
+  expect(await versionsOf(key)).toEqual(["5", "5"]);
+  const seen = new Map([[plain.cause.uid, "9"]]);
+  expect([isCovered(plain, seen), isCovered(correction, seen)]).toEqual([true, false]);
+});
+
 test("dropping marks keeps those that were stored after the read", async () => {
   const queue = patient("replica-1");
   const [key] = (await owned("dropped", 1)) as [ObjectKey];

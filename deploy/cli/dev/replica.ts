@@ -120,7 +120,7 @@ async function startDevWorker(context: ProcessContext): Promise<Running> {
     crds,
     roles,
     bridge: digestOf([
-      // To a watch from before the change of a CRD, the API server sends objects without new fields for a while.
+      // A bridge with new watches: old ones lack new fields for a second, and a correction would be a second reconcile.
       crds,
       kinds.map(({ group, version, plural, scope, reach }) => ({ group, version, plural, scope, reach })),
       subscriptions.map((subscription) => functionConsumers(subscription, busOptions)),

@@ -84,6 +84,7 @@ const wakings = (object: Stored<KubeObject>) =>
       deleted: false,
       traceparent: undefined,
       partial: false,
+      correction: false,
       sequence: 1,
       previous: 0,
       object: () => object,

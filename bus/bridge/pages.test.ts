@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstPage, nextPage } from "./watcher.ts";
+import { firstPage, nextPage } from "./pages.ts";
 
 const items = (count: number, size: number) => Array.from({ length: count }, () => "x".repeat(size));
 
