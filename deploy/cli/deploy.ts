@@ -86,7 +86,10 @@ function addManifestCommands(program: Command): void {
     .option(...includes)
     .option(...roleSuffix)
     .option("--one-process", "With --profile small: run bridge, gateway, and functions in one process")
-    .option("--certificates", "Include new certificates (default with --profile small)")
+    .option(
+      "--certificates",
+      "Include new certificates (default with --profile small); with --nats-url, only that of webhooks",
+    )
     .option("--no-certificates", "Do not include certificates")
     .option("--out <folder>", "Write a folder for kustomize instead, as a base of your own site")
     .option("--json", "Print a JSON list")
@@ -176,7 +179,8 @@ kubectl label namespace <namespace> denrei.dev/secrets=true`,
 The certificates are valid for a year. The CA key is not kept: to add a
 certificate, create all of them again. Then restart the NATS servers, which read
 their certificates only at the start. Other processes read theirs for each
-connection.`,
+connection. Certificates for the users of an included project are for the
+namespace in its file.`,
     )
     .action(async (options) => (await import("./manifests.ts")).certificates(options));
 
@@ -190,6 +194,11 @@ connection.`,
     )
     .option(...includes)
     .option("--json", "Print the roles as JSON, for --include in another project")
+    .option(
+      "--namespace <name>",
+      "With --json: namespace of the processes, if the project of the bus runs in another one",
+      namespaceName,
+    )
     .action(async (options) => (await import("./manifests.ts")).users(options));
 }
 

@@ -1,7 +1,6 @@
 /** `denrei crds`, `denrei webhook-configurations`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 
 import { readFile } from "node:fs/promises";
-import type { Role } from "denrei/bus";
 import { type ConversionWebhook, needsConversion, optInLabel } from "denrei/kinds";
 import { AbsentError, definedKinds, openProject, UsageError } from "denrei/runtime";
 import { didYouMean } from "denrei/values";
@@ -22,7 +21,7 @@ import {
 import { admissionConfigurations } from "../generate/webhookconfigurations.ts";
 import { allFunctions } from "./named.ts";
 import { type PrintOptions, print } from "./print.ts";
-import { mergeRoles, ownRoles, readRoles } from "./projectroles.ts";
+import { mergeRoles, ownRoles, type ProjectRoles, readRoles } from "./projectroles.ts";
 
 /** The layout of the project in the working directory. */
 const layout = async (options: LayoutOptions): Promise<Layout> => projectLayout(await openProject(), options);
@@ -146,7 +145,7 @@ export async function optIn(
   );
 }
 
-/** Prints Secrets with new certificates for the bus and its users, those of other projects included. */
+/** Prints Secrets with new certificates for the bus and its users, those of other projects in the namespaces of these. */
 export async function certificates({
   namespace,
   include = [],
@@ -154,8 +153,8 @@ export async function certificates({
 }: PrintOptions &
   LayoutOptions & { readonly namespace: string; readonly include?: readonly string[] }): Promise<void> {
   const processes = await layout(options);
-  const roles = await rolesWith(processes, "default", include);
-  print(certificateManifests(processes, namespace, { roles }), options);
+  const projects = await projectsWith(processes, "default", include);
+  print(certificateManifests(processes, namespace, { projects }), options);
 }
 
 /** Options of {@link users}. */
@@ -163,6 +162,8 @@ export interface UsersOptions extends LayoutOptions {
   readonly cluster: string;
   readonly oneAccount?: boolean;
   readonly json?: boolean;
+  /** Where the processes run, with `json`. */
+  readonly namespace?: string;
   /** Files that another project has printed with `json`. */
   readonly include?: readonly string[];
 }
@@ -172,6 +173,7 @@ export async function users({
   cluster,
   oneAccount = false,
   json = false,
+  namespace,
   include = [],
   ...options
 }: UsersOptions): Promise<void> {
@@ -179,18 +181,22 @@ export async function users({
   if (json) {
     if (include.length > 0)
       throw new UsageError("--json prints the roles of this project alone: omit --include");
-    process.stdout.write(`${JSON.stringify(await ownRoles(processes, cluster), null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(await ownRoles(processes, cluster, namespace), null, 2)}\n`);
     return;
   }
-  const roles = await rolesWith(processes, cluster, include);
+  if (namespace !== undefined)
+    throw new UsageError("--namespace: only for the project that includes the output of --json: add --json");
+  const roles = mergeRoles(await projectsWith(processes, cluster, include));
   process.stdout.write(authorizationText(certificateUsers(oneAccount ? inOneAccount(roles) : roles)));
 }
 
-/** The roles of this project and of those that the files are from. */
-export async function rolesWith(
+/** This project, and those that the files are from. Throws a {@link UsageError} if they cannot share a bus. */
+export async function projectsWith(
   processes: Layout,
   cluster: string,
   include: readonly string[],
-): Promise<Role[]> {
-  return mergeRoles(await Promise.all([ownRoles(processes, cluster), ...include.map(readRoles)]));
+): Promise<ProjectRoles[]> {
+  const projects = await Promise.all([ownRoles(processes, cluster), ...include.map(readRoles)]);
+  mergeRoles(projects);
+  return projects;
 }

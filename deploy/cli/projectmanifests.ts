@@ -1,15 +1,18 @@
 /** `denrei manifests` */
 import { componentsVariable, openProject, UsageError } from "denrei/runtime";
-import { certificateManifests, createBusAuthority } from "../generate/certificates.ts";
+import { certificateManifests, createBusAuthority, webhookCertificates } from "../generate/certificates.ts";
+import { needWebhook } from "../generate/crds.ts";
 import { type LayoutOptions, projectLayout } from "../generate/layout.ts";
+import { namespaceOfBus } from "../manifests/bus.ts";
 import { imageNamed, projectImage } from "../manifests/image.ts";
 import { needs } from "../manifests/needs.ts";
 import { projectObjects } from "../manifests/objects.ts";
 import { projectTree } from "../manifests/tree.ts";
 import { needsServerSideApply, withCompactUsers } from "../manifests/users.ts";
 import { expectTreeFolder, writeTree } from "../manifests/write.ts";
-import { endingIn, rolesWith } from "./manifests.ts";
+import { endingIn, projectsWith } from "./manifests.ts";
 import { print } from "./print.ts";
+import { furtherNamespaces, mergeRoles } from "./projectroles.ts";
 
 /** Options of the command. */
 export interface ManifestsOptions extends LayoutOptions {
@@ -41,11 +44,16 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
   if (out !== undefined) await expectTreeFolder(out);
   const project = await openProject();
   const layout = await projectLayout(project, options);
+  if (natsUrl !== undefined && options.certificates && !needWebhook(layout.functions))
+    throw new UsageError(
+      "--nats-url: the project of that bus makes all certificates, with denrei certificates --include",
+    );
   const image = options.image === undefined ? await projectImage(project) : imageNamed(options.image);
   const withCertificates =
     options.certificates ?? (profile === "small" && [out, natsUrl].every((one) => one === undefined));
   const authority = createBusAuthority();
-  const roles = await rolesWith(layout, cluster, options.include ?? []);
+  const projects = await projectsWith(layout, cluster, options.include ?? []);
+  const bus = natsUrl === undefined ? namespace : namespaceOfBus(natsUrl);
   const tree = withCompactUsers(
     await projectTree(layout, {
       profile,
@@ -54,15 +62,20 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
       oneAccount,
       image,
       natsUrl,
-      roles,
+      bus,
+      clients: furtherNamespaces(projects, namespace),
+      roles: mergeRoles(projects),
       roleSuffix: endingIn(options.roleSuffix ?? ""),
       components: process.env[componentsVariable] || undefined,
       ca: withCertificates ? authority.cert : undefined,
     }),
   );
   if (out === undefined) {
-    const secrets = withCertificates ? certificateManifests(layout, namespace, { authority, roles }) : [];
-    print(await projectObjects(tree, secrets), options);
+    const secrets =
+      natsUrl === undefined
+        ? certificateManifests(layout, namespace, { authority, projects })
+        : webhookCertificates(layout, namespace, authority);
+    print(await projectObjects(tree, withCertificates ? secrets : []), options);
   } else {
     await writeTree(out, tree);
     process.stdout.write(`wrote ${tree.size} files to ${out}\n`);
@@ -78,6 +91,7 @@ export async function manifests(options: ManifestsOptions): Promise<void> {
     flags,
     certificates: withCertificates ? "included" : "not included",
     bus: natsUrl === undefined ? "own" : "of another project",
+    network: profile === "production" && bus === undefined ? "blocks the bus" : "open to the bus",
     apply: needsServerSideApply(tree) ? "server-side" : "any",
   });
   process.stderr.write(`${advice.join("\n")}\n`);
@@ -88,10 +102,8 @@ function checkOptions({ profile, oneProcess, certificates, out, natsUrl, include
     throw new UsageError(
       `--one-process: expected --profile small, found ${profile}, which separates processes`,
     );
-  if (natsUrl !== undefined && (certificates || include !== undefined))
-    throw new UsageError(
-      "--nats-url: the project of that bus makes the users and certificates, with denrei manifests --include",
-    );
+  if (natsUrl !== undefined && include !== undefined)
+    throw new UsageError("--nats-url: the project of that bus includes the users of others: omit --include");
   if (certificates && out !== undefined)
     throw new UsageError(
       "--certificates: private keys do not belong in a folder of manifests: leave out --out",

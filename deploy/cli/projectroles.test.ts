@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeRoles, type ProjectRoles } from "./projectroles.ts";
+import { furtherNamespaces, mergeRoles, type ProjectRoles } from "./projectroles.ts";
 
 const project = (name: string, fn: string): ProjectRoles => ({
   project: name,
@@ -27,4 +27,9 @@ test("one project may have several clusters, but two projects no function of the
   expect(() => mergeRoles([project("a", "apple"), project("b", "apple")])).toThrow(
     'the projects "a" and "b" both have a function apple',
   );
+});
+
+test("a project in another namespace than the bus is named once", () => {
+  const at = (namespace: string | undefined) => ({ ...project("a", "apple"), namespace });
+  expect(furtherNamespaces([at(undefined), at("here"), at("pears"), at("pears")], "here")).toEqual(["pears"]);
 });

@@ -8,6 +8,11 @@ import type { Layout } from "../generate/layout.ts";
 
 const rolesSchema = z.object({
   project: z.string(),
+  /** Where the processes run. Undefined: in the namespace of the bus, or in another cluster. */
+  namespace: z
+    .string()
+    .regex(/^[a-z0-9-]{1,63}$/)
+    .optional(),
   /** The roles of functions. The others are those of the platform, which projects share. */
   functions: z.array(z.string()),
   roles: z.array(
@@ -22,12 +27,12 @@ const rolesSchema = z.object({
 /** The roles of one project in one cluster. */
 export type ProjectRoles = z.infer<typeof rolesSchema>;
 
-/** The roles of this project, in a layout. */
-export async function ownRoles(layout: Layout, cluster: string): Promise<ProjectRoles> {
+/** The roles of this project, in a layout, and the namespace for a project that includes them. */
+export async function ownRoles(layout: Layout, cluster: string, namespace?: string): Promise<ProjectRoles> {
   const project = await openProject();
   const roles = clusterRoles(layout, cluster);
   // Every role of a cluster has limits.
-  return rolesSchema.parse({ project: project.name, functions: project.functionNames, roles });
+  return rolesSchema.parse({ project: project.name, namespace, functions: project.functionNames, roles });
 }
 
 /** Reads what `denrei users --json` has printed. Throws a {@link UsageError} for another file. */
@@ -65,3 +70,10 @@ export function mergeRoles(all: readonly ProjectRoles[]): Role[] {
     permissions: mergePermissions(...same.map(({ permissions }) => permissions)),
   }));
 }
+
+/** The namespaces of projects that run in another one than the bus. */
+export const furtherNamespaces = (all: readonly ProjectRoles[], ofBus: string): string[] => [
+  ...new Set(
+    all.flatMap(({ namespace }) => (namespace === undefined || namespace === ofBus ? [] : namespace)),
+  ),
+];

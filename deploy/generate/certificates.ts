@@ -43,13 +43,23 @@ export const peerNames: readonly string[] = [0, 1, 2].map((at) => `${natsName}-$
 /** A new authority. It signs all certificates of an installation, and its key is not stored. */
 export const createBusAuthority = (): CertificateAuthority => createCertificateAuthority("denrei");
 
+/** Users of the bus whose certificates are in one namespace. */
+export interface BusClients {
+  /** Default: the namespace of the bus. */
+  readonly namespace?: string | undefined;
+  readonly roles: readonly Pick<Role, "name">[];
+}
+
 /** Options of {@link certificateManifests}. */
 export interface CertificateOptions {
   /** Default: a new one. */
   readonly authority?: CertificateAuthority;
-  /** The roles on the bus, those of other projects included. Default: those of the layout. */
-  readonly roles?: readonly Pick<Role, "name">[];
+  /** All projects on the bus. Default: the layout. */
+  readonly projects?: readonly BusClients[];
 }
+
+/** Roles of which one for the whole bus is enough. */
+const atTheBus = ["backup", "restore"];
 
 /**
  * Secrets with certificates that are valid for a year. The key of their authority is not stored, so adding a certificate
@@ -58,19 +68,41 @@ export interface CertificateOptions {
 export function certificateManifests(
   layout: Layout,
   namespace: string,
-  { authority = createBusAuthority(), roles }: CertificateOptions = {},
+  {
+    authority = createBusAuthority(),
+    // Users are the same in every cluster.
+    projects = [{ roles: clusterRoles(layout, "default") }],
+  }: CertificateOptions = {},
 ): Manifest[] {
-  // Users are the same in every cluster.
-  const users = (roles ?? clusterRoles(layout, "default")).map(({ name }) => userOf(name));
   return [
     secret(natsName, namespace, authority, authority.server(serverNames(namespace))),
     secret(peerName, namespace, authority, authority.peer({ user: peerName }, peerNames)),
-    ...users.map((user) => secret(user, namespace, authority, authority.client({ user }))),
-    ...(needWebhook(layout.functions)
-      ? [secret(admissionName, namespace, authority, authority.server(webhookNames(namespace)))]
-      : []),
+    ...usersOf(projects, namespace).map(([user, at]) =>
+      secret(user, at, authority, authority.client({ user })),
+    ),
+    ...webhookCertificates(layout, namespace, authority),
   ];
 }
+
+/** Each user once per namespace: projects in one namespace share those of the platform's roles. */
+function usersOf(projects: readonly BusClients[], ofBus: string): (readonly [user: string, at: string])[] {
+  const users = projects.flatMap(({ namespace: at = ofBus, roles }) =>
+    roles
+      .filter(({ name }) => at === ofBus || !atTheBus.includes(name))
+      .map(({ name }) => [userOf(name), at] as const),
+  );
+  return [...new Map(users.map((one) => [one.join("/"), one])).values()];
+}
+
+/** The Secret of the webhook, if a kind needs one. */
+export const webhookCertificates = (
+  { functions }: Layout,
+  namespace: string,
+  authority: CertificateAuthority,
+): Manifest[] =>
+  needWebhook(functions)
+    ? [secret(admissionName, namespace, authority, authority.server(webhookNames(namespace)))]
+    : [];
 
 function secret(name: string, namespace: string, authority: CertificateAuthority, keys: KeyPair): Manifest {
   const base64 = (text: string) => Buffer.from(text).toString("base64");

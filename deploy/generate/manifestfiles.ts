@@ -8,7 +8,7 @@ import { chartFunction, chartModulesPatch } from "./chartmodules.ts";
 import { needWebhook } from "./crds.ts";
 import { dashboardManifests } from "./dashboard.ts";
 import { type Layout, needGateway } from "./layout.ts";
-import { networkPolicies } from "./network.ts";
+import { type BusNamespaces, networkPolicies } from "./network.ts";
 import {
   accountManifest,
   accountsOf,
@@ -35,7 +35,7 @@ import { yamlText } from "./yaml.ts";
 export type GeneratedFiles = ReadonlyMap<string, string>;
 
 /** For which site to generate. */
-export interface ManifestOptions extends AuthorizationOptions {
+export interface ManifestOptions extends AuthorizationOptions, BusNamespaces {
   /** What generates the files, for their first line. */
   readonly by: string;
   /** `DENREI_CLUSTER`. */
@@ -143,7 +143,8 @@ const rolesOf = (layout: Layout, account: string, { namespace, roleSuffix = "" }
   );
 
 /** The parts that a site may add. */
-function componentFiles(layout: Layout, { cluster, namespace }: ManifestOptions, generated: Generated) {
+function componentFiles(layout: Layout, options: ManifestOptions, generated: Generated) {
+  const { cluster, namespace } = options;
   // `denrei run` does not scale: it is also the bridge, which must always run.
   const scaled = layout.processes === "one" ? [] : layout.workers;
   const charts = layout.workers.find(({ functions }) => functions.some(({ name }) => name === chartFunction));
@@ -164,7 +165,7 @@ function componentFiles(layout: Layout, { cluster, namespace }: ManifestOptions,
     [
       "network-policies/policies.yaml",
       "from the declarations of all functions",
-      networkPolicies(layout, namespace),
+      networkPolicies(layout, namespace, options),
     ],
     ...(charts === undefined
       ? []

@@ -77,3 +77,35 @@ test("pods are reached by numbers and names of ports, in any namespace", () => {
     "denrei-pods-9081-grpc": [{ to: [{ namespaceSelector: {} }], ports: tcp(9081, "grpc") }],
   });
 });
+
+test("a further project's processes reach the bus, by the names of both namespaces", () => {
+  const named = (name: string, ...args: Parameters<typeof networkPolicies>) =>
+    (networkPolicies(...args) as { metadata: { name: string }; spec: object }[]).find(
+      ({ metadata }) => metadata.name === name,
+    )?.spec;
+  const inPears = { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "pears" } } };
+  const inHere = { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "here" } } };
+  const nats = { matchLabels: { "app.kubernetes.io/name": "nats" } };
+  const processes = (...values: string[]) => ({
+    matchLabels: { "app.kubernetes.io/part-of": "denrei" },
+    matchExpressions: [{ key: "app.kubernetes.io/component", operator: "In", values }],
+  });
+  const layout = separateLayout([declared("thing", {})]);
+  expect(named("denrei-nats", layout, "here", { clients: ["pears"] })).toMatchObject({
+    ingress: expect.arrayContaining([
+      {
+        from: [
+          { podSelector: processes("bridge", "dashboard", "worker") },
+          { ...inPears, podSelector: processes("bridge", "dashboard", "gateway", "run", "worker") },
+        ],
+        ports: tcp(4222),
+      },
+    ]),
+  });
+  expect(named("denrei-bus", layout, "pears", { bus: "here" })).toMatchObject({
+    egress: [{ to: [{ ...inHere, podSelector: nats }], ports: tcp(4222) }],
+  });
+  expect(named("denrei-bus", layout, "here")).toMatchObject({
+    egress: [{ to: [{ podSelector: nats }], ports: tcp(4222) }],
+  });
+});

@@ -35,6 +35,9 @@ interface Components {
   readonly webhooks: readonly string[];
 }
 
+/** Values of the component label of all pods that use a bus, in any layout. */
+const busComponents = ["bridge", "dashboard", "gateway", "run", "worker"];
+
 /** The dashboard is optional. */
 function componentsOf({ functions, processes }: Layout): Components {
   const hasGateway = needGateway(functions);
@@ -50,12 +53,25 @@ function componentsOf({ functions, processes }: Layout): Components {
   };
 }
 
+/** Other namespaces of processes on one bus. */
+export interface BusNamespaces {
+  /** The namespace of the servers. Default: that of the platform. */
+  readonly bus?: string | undefined;
+  /** Namespaces of further projects, whose processes use the servers of this one. */
+  readonly clients?: readonly string[] | undefined;
+}
+
 /** The policies of the platform's namespace. */
-export const networkPolicies = (layout: Layout, namespace: string): Manifest[] => {
+export const networkPolicies = (
+  layout: Layout,
+  namespace: string,
+  { bus = namespace, clients = [] }: BusNamespaces = {},
+): Manifest[] => {
   const components = componentsOf(layout);
+  const servers = { ...(bus !== namespace && inNamespace(bus)), podSelector: nats };
   return [
-    ...busPolicies(components),
-    ...processPolicies(components),
+    ...busPolicies(components, clients),
+    ...processPolicies(components, servers),
     ...functionPolicies(layout.workers),
     ...admissionPolicies(layout.functions),
   ].map(({ name, spec }) => ({
@@ -74,7 +90,7 @@ interface Policy {
 const policy = (name: string, spec: object): Policy => ({ name, spec });
 
 /** Denies everything by default, and allows DNS and the traffic of NATS servers. */
-const busPolicies = ({ bus }: Components): Policy[] => [
+const busPolicies = ({ bus }: Components, clients: readonly string[]): Policy[] => [
   policy("denrei-default-deny", { podSelector: {}, policyTypes: ["Ingress", "Egress"] }),
   policy("denrei-dns", {
     podSelector: {},
@@ -94,7 +110,13 @@ const busPolicies = ({ bus }: Components): Policy[] => [
     podSelector: nats,
     policyTypes: ["Ingress", "Egress"],
     ingress: [
-      { from: [{ podSelector: podsOf(...bus) }], ports: tcp(natsPorts.clients) },
+      {
+        from: [
+          { podSelector: podsOf(...bus) },
+          ...clients.map((name) => ({ ...inNamespace(name), podSelector: podsOf(...busComponents) })),
+        ],
+        ports: tcp(natsPorts.clients),
+      },
       { from: [{ podSelector: nats }], ports: tcp(natsPorts.peers) },
       { from: [inNamespace(namespaces.keda)], ports: tcp(natsPorts.monitor) },
       { from: [inNamespace(namespaces.monitoring)], ports: tcp(natsPorts.metrics) },
@@ -104,11 +126,11 @@ const busPolicies = ({ bus }: Components): Policy[] => [
 ];
 
 /** Traffic of all processes, and of bridge, gateway, and dashboard. */
-const processPolicies = ({ bus, apiServer, webhooks }: Components): Policy[] => [
+const processPolicies = ({ bus, apiServer, webhooks }: Components, servers: object): Policy[] => [
   policy("denrei-bus", {
     podSelector: podsOf(...bus),
     policyTypes: ["Egress"],
-    egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.clients) }],
+    egress: [{ to: [servers], ports: tcp(natsPorts.clients) }],
   }),
   policy("denrei-metrics", {
     podSelector: podsOf(...bus),

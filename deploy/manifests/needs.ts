@@ -13,12 +13,14 @@ export interface Printed {
   readonly flags: readonly string[];
   readonly certificates: "included" | "not included";
   readonly bus: "own" | "of another project";
+  /** Whether the network policies, if there are any, allow the connections to the bus. */
+  readonly network: "open to the bus" | "blocks the bus";
   /** How `kubectl apply` has to be called. */
   readonly apply: "any" | "server-side";
 }
 
 /** Lines for the user. */
-export function needs({ layout, namespace, flags, certificates, bus, apply }: Printed): string[] {
+export function needs({ layout, namespace, flags, certificates, bus, network, apply }: Printed): string[] {
   const { functions } = layout;
   return [
     ...(apply === "server-side"
@@ -30,10 +32,16 @@ export function needs({ layout, namespace, flags, certificates, bus, apply }: Pr
       ? [
           "The output contains private keys: do not store it. Each run creates new ones, which replace all pods.",
         ]
-      : [waiting[bus](flags, namespace)]),
+      : []),
+    ...(bus === "own" && certificates === "included" ? [] : [waiting[bus](flags, namespace)]),
+    ...(network === "blocks the bus"
+      ? [
+          "The network policies block the bus, because its URL is not nats.<namespace>: add the addresses of its servers to the policy denrei-bus.",
+        ]
+      : []),
     ...(certificates === "not included" && definedKinds(functions).some(needsConversion)
       ? [
-          "Kinds with several versions need the CA of their webhook: cert-manager adds it to the CRDs, or denrei crds --webhook-ca.",
+          `Kinds with several versions need the CA of their webhook: cert-manager adds it to the CRDs, or ${webhookCa[bus]}.`,
         ]
       : []),
     ...(definedKinds(functions).some(({ definition }) => definition?.admission)
@@ -57,10 +65,13 @@ const waiting = {
   own: (flags: readonly string[], namespace: string) =>
     `Pods wait for their certificates: ${words("npx denrei certificates", ...flags)} --namespace ${namespace} | kubectl apply -f -, ` +
     "or cert-manager.",
-  "of another project": (flags: readonly string[]) =>
-    `Pods wait for their certificates, and the bus does not know their users: ${words("npx denrei users", ...flags)} --json > users.json. ` +
-    "Then, in the project of the bus, denrei manifests --include users.json. Copy the Secrets of the users to this namespace.",
+  "of another project": (flags: readonly string[], namespace: string) =>
+    `Pods wait for their certificates, and the bus does not know their users: ${words("npx denrei users", ...flags)} ` +
+    `--json --namespace ${namespace} > users.json. ` +
+    "Then, in the project of the bus, denrei manifests and denrei certificates with --include users.json.",
 } as const;
+
+const webhookCa = { own: "denrei crds --webhook-ca", "of another project": "--certificates" } as const;
 
 /** One example for each provider. */
 const literals = ({ functions }: Layout): string =>

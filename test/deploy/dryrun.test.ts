@@ -11,6 +11,7 @@ import { accepted, apply, dryRunPod } from "./apply.ts";
 import { find, isWorkload, type Manifest, type Workload } from "./manifests.ts";
 import { baseObjects, beside, overlay, shownSite, siteWith } from "./overlays.ts";
 import { parcels, printed } from "./projects.ts";
+import { twoProjects } from "./twoprojects.ts";
 
 await programs(...platformPrograms);
 
@@ -35,6 +36,7 @@ beforeAll(async () => {
     await printed(["--profile", "small"], { folder: parcels }),
     await printed(["--profile", "standard", "--namespace", "post-office"], { folder: parcels }),
     await printed(["--profile", "production", "--namespace", "post-office"], { folder: parcels }),
+    ...(await twoProjects("production")),
   ];
   objects = [...new Map(renderings.flat().map((object) => [JSON.stringify(object), object])).values()];
   platform = await startLocalPlatform({ controllerManager: "omit" });
