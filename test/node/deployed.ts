@@ -1,4 +1,4 @@
-/** Applies the overlay for kind to a cluster of one real node through the API, like `kubectl apply -k`, but in steps. */
+/** A cluster of one real node with the images of the product, and the overlay for kind deployed on it. */
 import { execFile } from "node:child_process";
 import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,32 +12,32 @@ import { makeProgramImage } from "../../deploy/local/node/images.ts";
 import { apply } from "../deploy/apply.ts";
 import { type Manifest, root } from "../deploy/manifests.ts";
 import { productImageVariable } from "./image.ts";
-import { renderOverlay } from "./overlay.ts";
+import { renderOverlay, withoutDns } from "./overlay.ts";
 
-/** The cluster with the deployed product. */
-export interface Deployed {
+/** A cluster without the product. */
+export interface Prepared {
   readonly cluster: NodeCluster;
   readonly connection: KubeConnection;
-  readonly objects: readonly Manifest[];
   stop(): Promise<void>;
+}
+
+/** The cluster with the deployed product. */
+export interface Deployed extends Prepared {
+  readonly objects: readonly Manifest[];
 }
 
 const dataUser = 65532;
 
-/** Starts the cluster and applies everything. Resolves before the pods are ready. */
-export async function deploy(say: (line: string) => void): Promise<Deployed> {
-  const objects = withoutDigests(await renderOverlay());
+/** Starts the cluster, and imports the images. */
+export async function prepare(say: (line: string) => void): Promise<Prepared> {
   const cluster = await startNodeCluster(say);
   try {
     await bringImages(cluster);
     say("images imported");
     const connection = await openConnection(loadKubeconfig({ path: cluster.kubeconfigPath }));
-    await applyAll(connection, [...objects, ...(await secrets()), await volume(cluster)]);
-    say("manifests applied");
     return {
       cluster,
       connection,
-      objects,
       async stop() {
         await connection.close();
         await cluster.stop();
@@ -49,8 +49,26 @@ export async function deploy(say: (line: string) => void): Promise<Deployed> {
   }
 }
 
+/**
+ * Starts the cluster and applies the overlay through the API, like `kubectl apply -k`, but in steps. Resolves before the pods are
+ * ready.
+ */
+export async function deploy(say: (line: string) => void): Promise<Deployed> {
+  const objects = withoutDigests(withoutDns(await renderOverlay()));
+  const prepared = await prepare(say);
+  try {
+    const { cluster, connection } = prepared;
+    await applyAll(connection, [...objects, ...(await secrets()), await volume(cluster)]);
+    say("manifests applied");
+    return { ...prepared, objects };
+  } catch (error) {
+    await prepared.stop();
+    throw error;
+  }
+}
+
 /** The images are built locally, so they have other digests than the manifests. */
-const withoutDigests = (objects: readonly Manifest[]): Manifest[] =>
+export const withoutDigests = (objects: readonly Manifest[]): Manifest[] =>
   JSON.parse(JSON.stringify(objects).replaceAll(/@sha256:[0-9a-f]{64}/g, ""));
 
 async function bringImages(cluster: NodeCluster): Promise<void> {
@@ -80,8 +98,8 @@ async function secrets(): Promise<Manifest[]> {
   return [...(JSON.parse(stdout).items as Manifest[]), webhooks];
 }
 
-/** The only volume. Usual clusters have a provisioner. */
-async function volume(cluster: NodeCluster): Promise<Manifest> {
+/** The only volume of the cluster. Usual clusters have a provisioner. */
+export async function volume(cluster: NodeCluster): Promise<Manifest> {
   const path = join(cluster.directory, "volume");
   await mkdir(path);
   await chown(path, dataUser, dataUser);

@@ -32,14 +32,14 @@ interface Descriptor {
   readonly size: number;
 }
 
-/** Writes an image archive from the files of a folder. Follows links; all files belong to root. */
+/** Writes an image archive from the files of a folder. Keeps links, as container engines do; all files belong to root. */
 export async function writeImage(folder: string, archive: string, image: ImageConfiguration): Promise<void> {
   const scratch = await mkdtemp(`${archive}-`);
   try {
     const blobs = join(scratch, "blobs", "sha256");
     await mkdir(blobs, { recursive: true });
     const layerFile = join(scratch, "layer.tar");
-    await create({ cwd: folder, file: layerFile, follow: true, portable: true }, ["."]);
+    await create({ cwd: folder, file: layerFile, portable: true }, ["."]);
     const layer = await blobOf(blobs, mediaTypes.layer, await readFile(layerFile));
     await rm(layerFile);
     const config = await jsonBlob(blobs, mediaTypes.config, {
