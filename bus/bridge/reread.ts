@@ -16,7 +16,7 @@ const doubtfulMillis: Readonly<Record<WatchEnd, number>> = { scheduled: 3000, ea
 
 const stepMillis = 1000;
 
-/** What the bus had of a kind when changes were read, during the last minutes. */
+/** Remembers for some minutes the last message that a kind had on the bus when a change was read. */
 export class RecentChanges {
   readonly #moments: { readonly at: number; readonly sequence: number }[] = [];
   readonly #now: () => number;
@@ -40,7 +40,7 @@ export class RecentChanges {
     this.#moments.length = 0;
   }
 
-  /** Changes that were published after this sequence are doubtful; undefined if there are none. */
+  /** Changes that were published after this sequence are doubtful; undefined without such changes. */
   doubtfulAfter(end: WatchEnd): number | undefined {
     const from = this.#now() - doubtfulMillis[end] - stepMillis;
     return this.#moments.find(({ at }) => at >= from)?.sequence;
