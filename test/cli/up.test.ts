@@ -4,7 +4,10 @@ import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
+import { CustomResourceDefinition } from "../../bus/kube/install.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { project } from "../dev/project.ts";
+import { firstMark, put } from "../dev/stones.ts";
 import { hikawa } from "../harness/song.ts";
 import { logIn } from "../harness/visitor.ts";
 import { runHere } from "./here.ts";
@@ -81,6 +84,28 @@ test("the commands of its guide work, processes are restarted, and Ctrl-C stops 
   running.process.kill("SIGINT");
   const ended = await running.ended;
   expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
+  expect(here.processes()).toEqual([]);
+  expect(here.runs()).toEqual([]);
+});
+
+test("in another project, it runs only the functions of that project, and Ctrl-C stops everything", async () => {
+  const here = testFolder();
+  const running = project(here).start(["up", "--workers", "1"]);
+  const exported = await printed(running, "export KUBECONFIG=");
+  await printed(running, "Ctrl-C stops everything.");
+  expect(running.lines.all).toContain("pebble runs on 1 replica.");
+  expect(running.lines.all).toContain("    kubectl get pebbles.test.denrei.dev -A");
+  const path = /KUBECONFIG=(\S+)/.exec(exported)?.[1] ?? "";
+  const connection = await openConnection(loadKubeconfig({ path }));
+  const client = kubeClient(connection);
+  const { items } = await client.list(CustomResourceDefinition);
+  expect(items.map(({ metadata }) => metadata.name)).toEqual(["pebbles.test.denrei.dev"]);
+  await put(client, "first");
+  expect(await firstMark(client, "first")).toBe("1");
+  await connection.close();
+
+  running.process.kill("SIGINT");
+  expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
 });

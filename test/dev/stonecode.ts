@@ -1,5 +1,4 @@
-/** A project with functions that mark stones: a copy of this platform, with code that tests change. */
-/** A project with functions that mark stones: with code that tests change. */
+/** A project with functions that mark stones, whose code tests change. */
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -34,8 +34,8 @@ export interface ProjectFolder {
 export interface TestProject {
   /** Starts the bridge; resolves when it is ready. */
   bridge(name: string): Promise<Replica>;
-  /** Starts a worker as the user of its function; resolves when it is ready. */
-  worker(name: string, fn: string): Promise<Replica>;
+  /** Starts a worker as the user of its function or group; resolves when it is ready. */
+  worker(name: string, set: string): Promise<Replica>;
   gateway(name: string): Promise<GatewayReplica>;
   /** Runs another command to its end, as the administrator of the bus. */
   command(...args: readonly string[]): Promise<Ended>;
@@ -61,11 +61,14 @@ export function makeProject(
       "",
     ].join("\n"),
   );
-  return {
-    command: (...args) => commandIn(folder, args),
-    on: (platform) => projectOn(folder, platform),
-  };
+  return projectIn(folder);
 }
+
+/** The project in a folder. */
+export const projectIn = (folder: string): ProjectFolder => ({
+  command: (...args) => commandIn(folder, args),
+  on: (platform) => projectOn(folder, platform),
+});
 
 const program = (): [string, ...string[]] => [process.execPath, ...quickly(), launcher];
 
@@ -92,7 +95,7 @@ function projectOn(folder: string, { kubeconfigPath: KUBECONFIG, nats }: SharedP
     });
   return {
     bridge: (name) => start({ name, role: "bridge" }),
-    worker: (name, fn) => start({ name, role: "worker", user: fn, args: [fn] }),
+    worker: (name, set) => start({ name, role: "worker", user: set, args: [set] }),
     gateway: async (name) =>
       gatewayOf(await start({ name, role: "gateway" }, await gatewaySettings(nats, name, [hookSecret]))),
     command: (...args) => commandIn(folder, args, { KUBECONFIG, NATS_URL: nats.natsUrl }),

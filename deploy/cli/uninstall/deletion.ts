@@ -78,7 +78,11 @@ async function obstacle(client: KubeClient, claim: Claim, { kind, object }: Foun
   if (fn !== undefined) {
     const current = await client.get(kind, { namespace, name }).catch(() => undefined);
     const { conditions = [] } = (current?.status ?? {}) as { readonly conditions?: readonly Condition[] };
-    const stalled = conditions.find(({ type, status }) => type === "Stalled" && status === "True");
+    // A deletion changes the generation: a condition of an earlier one is about a reconcile.
+    const stalled = conditions.find(
+      ({ type, status, observedGeneration }) =>
+        type === "Stalled" && status === "True" && observedGeneration === current?.metadata.generation,
+    );
     return stalled === undefined
       ? `the function ${fn} has not finalized it. Does a worker of ${fn} run?`
       : `the function ${fn} cannot finalize it: ${stalled.message}`;
