@@ -1,5 +1,8 @@
-/** `npm run test:node [-- <vitest options>]`: runs the tests with real pods in namespaces for a node. */
-import { mkdtemp, rm } from "node:fs/promises";
+/**
+ * `npm run test:node [-- <file> <vitest options>]`: runs the tests with real pods, each file in namespaces of its own: a node leaves
+ * devices and rules behind in its network.
+ */
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { render } from "../../deploy/helm/kustomize.ts";
@@ -15,7 +18,14 @@ try {
   await makeProductImage(archive);
   process.env[productImageVariable] = archive;
   const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config", "test/node/vitest.config.ts"];
-  process.exitCode = await enter([process.execPath, ...vitest, ...process.argv.slice(2)]);
+  const [file, ...options] = process.argv.slice(2);
+  for (const one of file === undefined ? await testFiles() : [file])
+    process.exitCode = (await enter([process.execPath, ...vitest, one, ...options])) || process.exitCode;
 } finally {
   await rm(folder, { recursive: true, force: true });
+}
+
+async function testFiles(): Promise<string[]> {
+  const names = await readdir(import.meta.dirname);
+  return names.filter((name) => name.endsWith(".test.ts")).map((name) => `test/node/${name}`);
 }

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests with real pods. `npm run test:node` runs them in namespaces for a node, one file after the other. */
+/** Tests with real pods. `npm run test:node` runs each file in namespaces for a node. */
 export default defineConfig({
   test: {
     root: new URL("../..", import.meta.url).pathname,
