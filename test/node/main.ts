@@ -6,12 +6,14 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { render } from "../../deploy/helm/kustomize.ts";
+import { obtainBinaries } from "../../deploy/local/index.ts";
 import { enter } from "../../deploy/local/node/enter.ts";
 import { makeProductImage, productImageVariable } from "./image.ts";
 import { overlay } from "./overlay.ts";
 
-// Inside, kustomize cannot be downloaded, and the folders belong to root, so the image's user cannot enter them.
+// Inside, nothing can be downloaded, and the folders belong to root, so the image's user cannot enter them.
 await render(overlay);
+await obtainBinaries(["kubectl"]);
 const folder = await mkdtemp(join(tmpdir(), "test-node-"));
 try {
   const archive = join(folder, "denrei.tar");
