@@ -6,8 +6,8 @@
  *     watching ──(ended shortly after changes)──▶ resuming
  *     listing ──(404: the CRD is not installed)──▶ absent ──▶ listing
  *
- * Resuming reads again what may lack fields of a changed CRD ({@link "./reread.ts"}). After an error it waits, and a watch resumes. A list is compared with the bus, so that objects that vanished while the
- * kind was not watched are published as deleted.
+ * Resuming reads again what may lack fields of a changed CRD ({@link "./reread.ts"}). After an error it waits, and a watch resumes.
+ * A list is compared with the bus, so that objects that vanished while the kind was not watched are published as deleted.
  * API concepts: https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
 import { setTimeout as sleep } from "node:timers/promises";
