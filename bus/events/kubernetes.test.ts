@@ -111,7 +111,10 @@ test("change event - reads a change that only another version knows, not as a de
     "ce-type": ["dev.denrei.kubernetes.moved"],
     "ce-other": ["x"],
   });
-  expect(changeHead(headers)).toEqual({ uid: "u-1", resourceVersion: "9", deleted: false, partial: false });
+  expect(changeHead(headers)).toEqual({
+    ...{ uid: "u-1", resourceVersion: "9", deleted: false },
+    ...{ partial: false, correction: false },
+  });
 });
 
 test("publishedForm - distinguishes the published fields of a kind, and annotations that are selectable", () => {

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { externalKind } from "../../bus/kube/kind.ts";
-import type { KubeObject } from "../../bus/kube/object.ts";
+import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { obtainBinaries } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { isWorkload, type Manifest } from "../deploy/manifests.ts";
@@ -14,7 +14,13 @@ import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Prepared, prepare, volume, withoutDigests } from "./deployed.ts";
 import { withoutDns } from "./overlay.ts";
 
-type Scaled = KubeObject<{ replicas: number }, { readyReplicas?: number }>;
+interface ScaledStatus {
+  readonly observedGeneration?: number;
+  readonly replicas?: number;
+  readonly updatedReplicas?: number;
+  readonly readyReplicas?: number;
+}
+type Scaled = KubeObject<{ replicas: number }, ScaledStatus>;
 
 const apps = { group: "apps", version: "v1" } as const;
 const kinds = [
@@ -47,16 +53,17 @@ async function kubectl(args: readonly string[], input = ""): Promise<void> {
 const kubectlApply = (objects: readonly object[]): Promise<void> =>
   kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
 
+/** All pods are ready, and of the applied version. */
+const isRolledOut = ({ metadata, spec: { replicas }, status = {} }: Stored<Scaled>): boolean =>
+  status.observedGeneration === metadata.generation &&
+  [status.replicas, status.updatedReplicas, status.readyReplicas].every((count) => count === replicas);
+
 async function untilReady(objects: readonly Manifest[]): Promise<void> {
   for (const { kind, metadata } of objects.filter(isWorkload)) {
     const scaled = kinds.find((one) => one.kind === kind);
     if (scaled === undefined) throw new Error(`unexpected ${kind}`);
-    await environment.until(
-      scaled,
-      { namespace: "denrei", name: metadata.name },
-      ({ spec, status }) => status?.readyReplicas === spec.replicas,
-      patience,
-    );
+    const at = { namespace: "denrei", name: metadata.name };
+    await environment.until(scaled, at, isRolledOut, patience);
   }
 }
 

@@ -60,7 +60,7 @@ export const bridge: readonly Mutation[] = [
   },
   {
     name: "reads-one-list-page",
-    file: "bus/bridge/watcher.ts",
+    file: "bus/bridge/pages.ts",
     find: "token = page.metadata.continue || undefined;",
     replace: "token = undefined;",
     breaks: "Of a kind with more than 500 objects the bridge publishes only the first page.",
@@ -69,15 +69,32 @@ export const bridge: readonly Mutation[] = [
   {
     name: "trusts-an-older-api-server",
     file: "bus/bridge/watcher.ts",
-    find: "if (compareVersions(resourceVersion, from) >= 0) return",
-    replace: "if (compareVersions(resourceVersion, from) !== undefined) return",
+    find: "if (compareVersions(resourceVersion, from) >= 0) {",
+    replace: "if (compareVersions(resourceVersion, from) !== undefined) {",
     breaks:
       "After the API server is restored from a backup, the bridge publishes no change until it has caught up.",
     tests: ["test/faults/bridge-apiserver.test.ts"],
   },
   {
-    name: "asks-for-secret-contents",
+    name: "trusts-a-watch-that-ended-early",
     file: "bus/bridge/watcher.ts",
+    find: "    await republish(options);\n",
+    replace: "",
+    breaks:
+      "An object that is written just after its CRD has gained a field stays without that field on the bus.",
+    tests: ["test/faults/bridge-newfields.test.ts"],
+  },
+  {
+    name: "forgets-to-mark-corrections",
+    file: "bus/bridge/objectwriter.ts",
+    find: "if (isCorrected) markCorrection(message.headers);",
+    replace: "",
+    breaks: "A reconcile that has read an object without a new field counts as having seen it.",
+    tests: ["test/bridge/publisher.test.ts"],
+  },
+  {
+    name: "asks-for-secret-contents",
+    file: "bus/bridge/pages.ts",
     find: 'publish === "metadata" ? metadataOnly[request] : undefined;',
     replace: 'publish === "object" ? metadataOnly[request] : undefined;',
     breaks: "The bridge reads the contents of Secrets, and publishes other objects without their spec.",

@@ -167,8 +167,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "reads-older-than-its-cause",
     file: "bus/worker/reads.ts",
-    find: "if (compareVersions(version, needed.resourceVersion) < 0) return this.live(kind, key);",
-    replace: "if (compareVersions(version, needed.resourceVersion) > 0) return this.live(kind, key);",
+    find: "if (!isEnough(version, needed)) return this.live(kind, key);",
+    replace: "if (isEnough(version, needed)) return this.live(kind, key);",
     breaks: "A reconcile reads an older version of the object than the change that woke it.",
     tests: ["bus/worker/reads.test.ts"],
   },
