@@ -1,13 +1,14 @@
 /** A copy of the checkout to break, so that the user's own files stay untouched. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { extract } from "tar";
+import { linkPackages } from "../harness/linkpackages.ts";
 
 const run = promisify(execFile);
 
@@ -43,7 +44,7 @@ export async function openScratch(commit: string | undefined): Promise<Scratch> 
     await mkdir(checkout);
     await mkdir(temporary);
     await (commit === undefined ? copyFiles(checkout) : extractCommit(commit, checkout));
-    await symlink(join(root, "node_modules"), join(checkout, "node_modules"), "dir");
+    linkPackages(checkout);
   } catch (error) {
     await remove();
     throw error;
