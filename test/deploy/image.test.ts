@@ -153,7 +153,7 @@ describe("the image", () => {
 
   /** Experimental names, and duplicates for `require` and for browsers: unused here, and several megabytes. */
   const isLeftOut =
-    /^(@opentelemetry\/semantic-conventions\/dist\/index-incubating\.|zod\/.*\.cjs$|js-yaml\/dist\/browser\/|hono\/dist\/cjs\/|@bufbuild\/protobuf\/dist\/cjs\/|@connectrpc\/[^/]+\/dist\/cjs\/)/;
+    /^(@opentelemetry\/semantic-conventions\/dist\/index-incubating\.|@opentelemetry\/(?!api\/).*\.cjs$|zod\/.*\.cjs$|js-yaml\/dist\/browser\/|hono\/dist\/cjs\/|@bufbuild\/protobuf\/dist\/cjs\/|@connectrpc\/[^/]+\/dist\/cjs\/)/;
 
   test("has exactly the production dependencies, with all entry points of their packages", async () => {
     const files = await filesBelow(join(image.app, "node_modules"));
