@@ -162,8 +162,9 @@ export class ObjectWriter {
       if (!this.mayDiffer(before, resourceVersion, change)) return "known";
       const isRepeated = before !== undefined && !isNewChange(before, resourceVersion, change);
       if (isRepeated && holds(await this.#lastOn(subject), before, message)) return "known";
-      // A reconcile that read a doubtful version may have written this one.
-      const isCorrected = isRepeated || (before !== undefined && this.#isDoubtful(before));
+      // A reconcile that read a doubtful version may have written this one. A deletion has no fields to correct.
+      const isCorrected =
+        change !== "deleted" && before !== undefined && (isRepeated || this.#isDoubtful(before));
       if (isCorrected) markCorrection(message.headers);
       this.#options.assertHeld?.();
       try {

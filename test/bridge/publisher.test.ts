@@ -32,8 +32,9 @@ beforeAll(async () => {
 });
 afterAll(() => local?.stop());
 
-const open = (cluster: string, options: Partial<PublisherOptions> = {}): Promise<Publisher> =>
-  openPublisher({
+/** A publisher as after its first list. */
+async function open(cluster: string, options: Partial<PublisherOptions> = {}): Promise<Publisher> {
+  const publisher = await openPublisher({
     bus,
     cluster,
     kind: Thing,
@@ -41,6 +42,9 @@ const open = (cluster: string, options: Partial<PublisherOptions> = {}): Promise
     onPublished: () => undefined,
     ...options,
   });
+  publisher.trust();
+  return publisher;
+}
 
 const thing = (name: string, version: number, owner?: string, text = `text ${version}`): Stored =>
   ({
@@ -363,22 +367,26 @@ test("publisher - corrects what it doubts: the same version with other content, 
     const { text } = changedObject<KubeObject<{ text: string }>>(message?.string() ?? "").spec;
     return { text, correction: changeHead(message?.header).correction };
   };
-  publisher.trust();
   await publish("certain", 1, "without", "watch");
   const { sequence } = publisher;
-  for (const name of ["lacking", "whole", "changed"]) await publish(name, 2, "without", "watch");
+  for (const name of ["lacking", "whole", "changed", "gone"]) await publish(name, 2, "without", "watch");
 
   publisher.doubt(sequence);
-  expect(publisher.doubtful().sort()).toEqual(["default/changed", "default/lacking", "default/whole"]);
+  expect(publisher.doubtful().sort()).toEqual(
+    ["changed", "gone", "lacking", "whole"].map((name) => `default/${name}`),
+  );
   published.length = 0;
   await publish("certain", 1, "with", "list");
   await publish("whole", 2, "without", "list");
   expect(published).toEqual([]);
   await publish("lacking", 2, "with", "list");
   await publish("changed", 3, "with", "list");
+  await publisher.vanished("default/gone", "3");
+  await publisher.settled();
   expect(await stored("certain")).toEqual({ text: "without", correction: false });
   expect(await stored("lacking")).toEqual({ text: "with", correction: true });
   expect(await stored("changed")).toEqual({ text: "with", correction: true });
+  expect(await stored("gone")).toEqual({ text: "without", correction: false });
 
   publisher.trust();
   expect(publisher.doubtful()).toEqual([]);
