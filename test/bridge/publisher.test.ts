@@ -2,7 +2,6 @@ import { errors } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPublisher, type Publisher, type PublisherOptions } from "../../bus/bridge/publisher.ts";
 import type { Change } from "../../bus/events/kubernetes.ts";
-import { changedObject, changeHead } from "../../bus/events/received.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
@@ -35,11 +34,8 @@ afterAll(() => local?.stop());
 /** A publisher as after its first list. */
 async function open(cluster: string, options: Partial<PublisherOptions> = {}): Promise<Publisher> {
   const publisher = await openPublisher({
-    bus,
-    cluster,
-    kind: Thing,
+    ...{ bus, cluster, kind: Thing, onPublished: () => undefined },
     signal: new AbortController().signal,
-    onPublished: () => undefined,
     ...options,
   });
   publisher.trust();
@@ -351,47 +347,4 @@ test("publisher - accepts older versions after the API server was restored, even
   expect(publisher.names().sort()).toEqual(
     [...early, late].map(({ metadata }) => keyText(at(metadata.name))).sort(),
   );
-});
-
-test("publisher - corrects what it doubts: the same version with other content, and every newer one", async () => {
-  const cluster = newCluster();
-  const published: Change[] = [];
-  const publisher = await open(cluster, { onPublished: (change) => published.push(change) });
-  const publish = async (name: string, version: number, text: string, source: "watch" | "list") => {
-    await publisher.publish("modified", thing(name, version, undefined, text), source);
-    await publisher.settled();
-  };
-  const stored = async (name: string) => {
-    const last_by_subj = objectByName(cluster, Thing, at(name));
-    const message = await bus.jsm.streams.getMessage(streams.objects, { last_by_subj });
-    const { text } = changedObject<KubeObject<{ text: string }>>(message?.string() ?? "").spec;
-    return { text, correction: changeHead(message?.header).correction };
-  };
-  await publish("certain", 1, "without", "watch");
-  const { sequence } = publisher;
-  for (const name of ["lacking", "whole", "changed", "gone"]) await publish(name, 2, "without", "watch");
-
-  publisher.doubt(sequence);
-  expect(publisher.doubtful().sort()).toEqual(
-    ["changed", "gone", "lacking", "whole"].map((name) => `default/${name}`),
-  );
-  published.length = 0;
-  await publish("certain", 1, "with", "list");
-  await publish("whole", 2, "without", "list");
-  expect(published).toEqual([]);
-  await publish("lacking", 2, "with", "list");
-  await publish("changed", 3, "with", "list");
-  await publisher.vanished("default/gone", "3");
-  await publisher.settled();
-  expect(await stored("certain")).toEqual({ text: "without", correction: false });
-  expect(await stored("lacking")).toEqual({ text: "with", correction: true });
-  expect(await stored("changed")).toEqual({ text: "with", correction: true });
-  expect(await stored("gone")).toEqual({ text: "without", correction: false });
-
-  publisher.trust();
-  expect(publisher.doubtful()).toEqual([]);
-  await publish("whole", 2, "with", "list");
-  await publish("changed", 4, "again", "watch");
-  expect(await stored("whole")).toEqual({ text: "without", correction: false });
-  expect(await stored("changed")).toEqual({ text: "again", correction: false });
 });

@@ -90,7 +90,7 @@ export const bridge: readonly Mutation[] = [
     find: "if (isCorrected) markCorrection(message.headers);",
     replace: "",
     breaks: "A reconcile that has read an object without a new field counts as having seen it.",
-    tests: ["test/bridge/publisher.test.ts"],
+    tests: ["test/bridge/corrections.test.ts"],
   },
   {
     name: "asks-for-secret-contents",
