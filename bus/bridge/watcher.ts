@@ -3,11 +3,11 @@
  *
  *     resuming ──▶ watching ──(410: the position is too old)──▶ listing ──▶ watching
  *     resuming ──(the position is too new)──▶ listing
- *     watching ──(ended shortly after changes)──▶ resuming
  *     listing ──(404: the CRD is not installed)──▶ absent ──▶ listing
  *
- * Resuming reads again what may lack fields of a changed CRD ({@link "./reread.ts"}). After an error it waits, and a watch resumes.
- * A list is compared with the bus, so that objects that vanished while the kind was not watched are published as deleted.
+ * After a watch, and before one resumes, what may lack fields of a changed CRD is read again ({@link "./reread.ts"}). After an error
+ * the watcher waits, and a watch resumes. A list is compared with the bus, so that objects that vanished while the kind was not
+ * watched are published as deleted.
  * API concepts: https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -126,7 +126,7 @@ function step(options: Watched, state: WatcherState, failures: number): Promise<
     case "resuming":
       return resume(options, state.resourceVersion, answerMillis * 2 ** Math.min(failures, 4));
     case "watching":
-      return watch(options, state.resourceVersion);
+      return watchAndReread(options, state.resourceVersion);
     default:
       return list(options);
   }
@@ -189,24 +189,36 @@ async function trust({ publisher, recent }: Watched): Promise<void> {
   recent.clear();
 }
 
-/** What was reported shortly before this end of a watch may lack fields. Returns whether there is any. */
-function doubt({ publisher, recent }: Watched, end: WatchEnd): boolean {
+/** What was reported shortly before this end of a watch may lack fields. */
+function doubt({ publisher, recent }: Watched, end: WatchEnd): void {
   const sequence = recent.doubtfulAfter(end);
   if (sequence !== undefined) publisher.doubt(sequence);
-  return publisher.doubtful().length > 0;
 }
 
 /** Publishes what the bus may have without fields of the current CRD. */
 async function republish(options: Watched): Promise<void> {
   const { kind, publisher, log } = options;
   const names = publisher.doubtful();
+  if (names.length === 0) return publisher.trust();
   for await (const object of rereadObjects(options, names, publisher.count))
     await publisher.publish("modified", typed(kind, object), "list");
   await trust(options);
-  if (names.length > 0) log.debug({ objects: names.length }, "read recent changes again");
+  log.debug({ objects: names.length }, "read recent changes again");
 }
 
-async function watch(options: Watched, from: string): Promise<WatcherState> {
+async function watchAndReread(options: Watched, from: string): Promise<WatcherState> {
+  const { resourceVersion, end } = await watch(options, from);
+  await options.publisher.settled();
+  doubt(options, end);
+  await republish(options);
+  return { name: "watching", resourceVersion };
+}
+
+/** Watches until the server ends the watch. Returns the position that it has reached. */
+async function watch(
+  options: Watched,
+  from: string,
+): Promise<{ readonly resourceVersion: string; readonly end: WatchEnd }> {
   const { client, kind, namespace, publisher, recent, signal } = options;
   const seconds = Math.ceil(options.watchSeconds * (0.75 + Math.random() / 4));
   const ending = new AbortController();
@@ -242,9 +254,7 @@ async function watch(options: Watched, from: string): Promise<WatcherState> {
     if (ending.signal.aborted) throw ending.signal.reason;
     if (resourceVersion === from && performance.now() - opened < shortMillis)
       throw new Error("the API server ended the watch immediately");
-    const end = performance.now() - opened < seconds * 1000 ? "early" : "scheduled";
-    await publisher.settled();
-    return { name: doubt(options, end) ? "resuming" : "watching", resourceVersion };
+    return { resourceVersion, end: performance.now() - opened < seconds * 1000 ? "early" : "scheduled" };
   } finally {
     clearTimeout(dead);
     signal.removeEventListener("abort", stop);

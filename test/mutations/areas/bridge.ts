@@ -78,7 +78,7 @@ export const bridge: readonly Mutation[] = [
   {
     name: "trusts-a-watch-that-ended-early",
     file: "bus/bridge/watcher.ts",
-    find: "    await republish(options);\n",
+    find: "  doubt(options, end);\n",
     replace: "",
     breaks:
       "An object that is written just after its CRD has gained a field stays without that field on the bus.",
