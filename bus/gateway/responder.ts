@@ -9,6 +9,9 @@ import type { Answer, Receive } from "./receiver.ts";
 /** The label in metrics for requests without a provider, or without an event that a function selects. */
 const other = "other";
 
+/** How much of the path of a refused request is logged. */
+const loggedCharacters = 200;
+
 /** Options of a {@link Responder}. */
 export interface ResponderOptions {
   readonly receive: Receive;
@@ -76,10 +79,16 @@ export class Responder {
 const pastEnd = (request: IncomingMessage): Promise<void> =>
   finished(request.resume()).catch(() => undefined);
 
+/** The path that a stranger has chosen, for a log that a terminal may show. The query may contain a secret. */
+const pathOf = (url: string): string =>
+  (url.split("?", 1)[0] ?? "").slice(0, loggedCharacters).replace(/[^!-~]/g, "?");
+
 /** Logs failures of signed requests as warnings. Requests from strangers must not fill the log. */
-function logAnswer(log: Logger, { socket }: IncomingMessage, answer: Answer): void {
+function logAnswer(log: Logger, { method, url = "", socket }: IncomingMessage, answer: Answer): void {
   const { status, outcome, provider, event, delivery, detail } = answer;
-  const record = { status, outcome, provider, event, delivery, detail, from: socket.remoteAddress };
+  const request = provider === undefined ? `${method} ${pathOf(url)}` : undefined;
+  const from = socket.remoteAddress;
+  const record = { status, outcome, provider, event, delivery, detail, request, from };
   if (detail !== undefined) log.warn(record, "webhook not accepted");
   else log.debug(record, "webhook");
 }

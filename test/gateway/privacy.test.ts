@@ -126,6 +126,7 @@ test("logs no secrets, bodies, or signatures, even at debug level", async () => 
       status: 401,
     },
   );
+  expect(await ask(`${gateway.hookUrl()}/more?${canary}`, { body: canary })).toMatchObject({ status: 404 });
   const odd = hookOf("push", example("push"));
   const named = { ...odd.headers, "x-github-event": canary, "x-github-delivery": `${canary}/` };
   expect(await ask(gateway.hookUrl(), { ...odd, headers: named })).toMatchObject({ status: 400 });
@@ -133,6 +134,7 @@ test("logs no secrets, bodies, or signatures, even at debug level", async () => 
   const log = gateway.log.all.join("\n");
   for (const outcome of ["stored", "malformed", "not_json", "ignored", "unsigned", "headers"])
     expect(log).toContain(`"outcome":"${outcome}"`);
+  expect(log).toContain('"request":"POST /github/app/more"');
   // The log names the invalid field and its type.
   expect(log).toContain("ref: expected string, found number");
   for (const hidden of [canary, hookSecret, oldSecret, "sha256=", signatureOf(odd.body).slice(7)])

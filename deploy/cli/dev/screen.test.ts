@@ -36,3 +36,19 @@ test("prints a function's error each time", () => {
   const record = { level: "error", replica: "worker-1", function: "hikawa", msg: "cannot say it" };
   expect(shown(record, record)).toHaveLength(2);
 });
+
+test("prints every webhook, named by its event, and a request to another address by this address", () => {
+  const webhook = { level: "debug", replica: "gateway-1", msg: "webhook" };
+  const push = { provider: "github", event: "push", delivery: "0c61f3a2-63a8" };
+  expect(
+    shown(
+      { ...webhook, ...push, outcome: "stored", status: 202 },
+      { ...webhook, ...push, outcome: "duplicate", status: 202 },
+      { ...webhook, request: "POST /githubb/app", outcome: "not_found", status: 404 },
+    ),
+  ).toEqual([
+    "gateway github push 0c61f3a2  stored, answered 202",
+    "gateway github push 0c61f3a2  duplicate, answered 202",
+    "gateway POST /githubb/app  not_found, answered 404",
+  ]);
+});

@@ -42,6 +42,9 @@ const failures: Readonly<Record<string, string>> = {
   "given up: dead letter": "given up, dead letter",
 };
 
+/** The gateway's log message for each request. */
+const webhookMessage = "webhook";
+
 /** Creates a screen. */
 export function createScreen({ write, colors, root }: ScreenOptions): Screen {
   const paint: Paint = (style, text) =>
@@ -65,7 +68,7 @@ export function createScreen({ write, colors, root }: ScreenOptions): Screen {
       if (record.msg === debuggedWarning) return;
       const text = recordText(record, paint);
       if (text === undefined) return;
-      if (record.function === undefined) {
+      if (record.function === undefined && record.msg !== webhookMessage) {
         if (problems.get(record.replica) === record.msg) return;
         problems.set(record.replica, record.msg);
       }
@@ -81,12 +84,13 @@ const isFailure = ({ function: fn, msg }: LogRecord): boolean =>
   fn !== undefined && failures[String(msg)] !== undefined;
 
 const hasError = (record: LogRecord): boolean =>
-  isFailure(record) || (record.err !== undefined && record.msg !== "webhook" && record.msg !== "reconciled");
+  isFailure(record) ||
+  (record.err !== undefined && record.msg !== webhookMessage && record.msg !== "reconciled");
 
 /** The line of a record; undefined if it is of no interest. */
 function recordText(record: LogRecord, paint: Paint): string | undefined {
   const { msg, level, function: fn } = record;
-  if (msg === "webhook") return webhookText(record, paint);
+  if (msg === webhookMessage) return webhookText(record, paint);
   if (fn === undefined) {
     return level === "error" || level === "fatal" || level === "warn"
       ? paint("yellow", `${String(record.replica)}: ${problemText(record)}`)
@@ -109,8 +113,9 @@ const problemText = ({ msg, retryInMillis }: LogRecord): string =>
 const subject = ({ function: fn, key }: LogRecord, paint: Paint): string =>
   `${paint("cyan", String(fn))}${key === undefined ? "" : ` ${String(key)}`}`;
 
-function webhookText({ provider, event, delivery, outcome, status }: LogRecord, paint: Paint): string {
-  const which = [provider, event, String(delivery ?? "").slice(0, 8)].filter(Boolean).join(" ");
+function webhookText(record: LogRecord, paint: Paint): string {
+  const { provider, request, event, delivery, outcome, status } = record;
+  const which = [provider ?? request, event, String(delivery ?? "").slice(0, 8)].filter(Boolean).join(" ");
   return `${paint("cyan", "gateway")} ${which}  ${paint("dim", `${outcome}, answered ${status}`)}`;
 }
 
