@@ -159,8 +159,9 @@ describe("a webhook", () => {
 describe("the list of deliveries", () => {
   const payload = { action: "created", repository: { id: 7 } };
 
-  test("has the outcome of each delivery, newest first", async () => {
-    await start();
+  test("has the outcome of each delivery, newest first, and failures are reported", async () => {
+    const failures: string[] = [];
+    await start({ onFailedDelivery: ({ status }, error) => failures.push(`${status}: ${error?.message}`) });
     await github.send("issue_comment", payload);
     target.answer(500);
     await github.send("issue_comment", payload);
@@ -182,6 +183,13 @@ describe("the list of deliveries", () => {
     github.deliverTo([]);
     await github.send("issue_comment", payload);
     const list = await listed();
+    expect(failures).toEqual([
+      "Invalid HTTP Response: 500: undefined",
+      "Invalid HTTP Response: 302: undefined",
+      expect.stringMatching(/^timed out: .*aborted/),
+      expect.stringMatching(/^failed to connect to host: .*ECONNREFUSED/),
+      expect.stringMatching(/^failed to connect to host: .*url/),
+    ]);
     expect(list.map(({ status, status_code }) => [status, status_code])).toEqual([
       ["failed to connect to host", 502],
       ["failed to connect to host", 502],

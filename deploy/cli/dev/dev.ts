@@ -81,7 +81,9 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
     const screen = createScreen({ write: print, colors: process.stdout.hasColors?.() ? "on" : "off", root });
     const receiver = hooks && (await openReceiver(environment, hooks));
     const onEnd = (error: Error): void => stopping.abort(error);
-    const { github, env } = await startSimulators(simulate, { environment, receiver, signal, onEnd });
+    const onUndelivered = (line: string): void => screen.print(line, "yellow");
+    const simulated = { environment, receiver, signal, onEnd, onUndelivered };
+    const { github, env } = await startSimulators(simulate, simulated);
     const withServices: DevEnvironment = { ...environment, env: { ...environment.env, ...env } };
     const reloader = new Reloader({
       environment: withServices,

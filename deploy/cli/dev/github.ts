@@ -28,7 +28,7 @@ export interface DevGitHub {
 }
 
 /** How to start it. */
-export interface DevGitHubOptions extends Pick<GitHubOptions, "onEnd" | "signal"> {
+export interface DevGitHubOptions extends Pick<GitHubOptions, "onEnd" | "onLine" | "signal"> {
   readonly environment: Pick<Environment, "processes" | "dashboard">;
   readonly receiver: Pick<Receiver, "hooks">;
 }
@@ -45,13 +45,12 @@ export async function openGitHub({
   receiver: {
     hooks: [hook],
   },
-  onEnd,
-  signal,
+  ...options
 }: DevGitHubOptions): Promise<DevGitHub> {
   const { spawn, directory } = processes;
   const github = await startGitHub(
     { spawn, hook },
-    { repository, tokenSeconds, dashboardUrl: dashboard?.url, onEnd, signal },
+    { repository, tokenSeconds, dashboardUrl: dashboard?.url, ...options },
   );
   const [manifestPath, headerPath] = [join(directory, "github.yaml"), join(directory, "github-user")];
   const secret = { mode: 0o600 };

@@ -9,7 +9,7 @@ import {
   type Simulator,
   startInCluster,
 } from "../../environment/simulators/start.ts";
-import type { DevGitHub } from "./github.ts";
+import type { DevGitHub, DevGitHubOptions } from "./github.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Simulated } from "./simulated.ts";
 
@@ -19,6 +19,8 @@ export interface SimulatorsOptions {
   readonly receiver: Receiver | undefined;
   /** Called when one exits before it is stopped. */
   readonly onEnd: (error: Error) => void;
+  /** Called with each webhook that was not delivered. */
+  readonly onUndelivered: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -47,21 +49,21 @@ export function checkSimulators(names: readonly Simulated[]): void {
 /** Starts them; resolves when all are ready. Throws what `startSimulator` throws. */
 export async function startSimulators(
   names: readonly Simulated[],
-  { environment, receiver, ...options }: SimulatorsOptions,
+  { environment, receiver, onUndelivered, ...options }: SimulatorsOptions,
 ): Promise<RunningSimulators> {
   const { processes, kubeconfigPath } = environment;
   const cluster = { spawn: processes.spawn, kubeconfigPath };
   const [github, , pipecd] = await Promise.all([
-    names.includes("github") && receiver ? startDevGitHub({ ...options, environment, receiver }) : undefined,
+    names.includes("github") && receiver
+      ? startDevGitHub({ ...options, onLine: onUndelivered, environment, receiver })
+      : undefined,
     names.includes("kpack") ? startInCluster(cluster, kpackSimulator, options) : undefined,
     names.includes("pipecd") ? startInCluster(cluster, pipecdSimulator, options) : undefined,
   ]);
   return { github, env: { ...github?.connection, ...(pipecd && addressesOf(pipecd)) } };
 }
 
-async function startDevGitHub(
-  options: Omit<SimulatorsOptions, "receiver"> & { readonly receiver: Receiver },
-): Promise<DevGitHub> {
+async function startDevGitHub(options: DevGitHubOptions): Promise<DevGitHub> {
   // Loaded late: it loads kinds of this project's functions, whose code may be broken.
   const { openGitHub } = await import("./github.ts");
   return openGitHub(options);

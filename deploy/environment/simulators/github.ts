@@ -33,7 +33,7 @@ export const githubSimulator: Simulator<SimulatedGitHub> = {
 };
 
 /** How to start it. */
-export interface GitHubOptions extends Pick<StartOptions, "onEnd" | "signal"> {
+export interface GitHubOptions extends Pick<StartOptions, "onEnd" | "onLine" | "signal"> {
   readonly repository: string;
   /** Lifetime of the App's tokens. */
   readonly tokenSeconds: number;

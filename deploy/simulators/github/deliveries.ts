@@ -38,9 +38,14 @@ export interface DeliveryOptions {
   readonly targets: readonly string[];
   /** Aborts in-flight deliveries, which are then not recorded. */
   readonly signal: AbortSignal;
+  /** Called with each delivery whose target did not accept it, and with the error if there was no response. */
+  readonly onFailure?: ((delivery: Delivery, error?: Error) => void) | undefined;
 }
 
 const timeText = (time: Date): string => time.toISOString().replace(/\.\d+/, "");
+
+/** The status of a delivery that its target accepted. */
+const delivered = "OK";
 
 /** GitHub's timeout for a target's response. */
 const timeoutMillis = 10_000;
@@ -105,7 +110,7 @@ export class Deliveries {
     const number = this.#started++;
     const url = this.targets[number % this.targets.length] ?? "";
     const startedAt = new Date();
-    const outcome = await this.#send(url, headers, body);
+    const { error, ...outcome } = await this.#send(url, headers, body);
     const { action, installation, repository } = JSON.parse(body);
     const delivery = {
       id: firstId + number,
@@ -123,7 +128,9 @@ export class Deliveries {
       app,
       ...outcome,
     };
-    if (!this.#options.signal.aborted) this.all.push(delivery);
+    if (this.#options.signal.aborted) return delivery;
+    this.all.push(delivery);
+    if (outcome.status !== delivered) this.#options.onFailure?.(delivery, error);
     return delivery;
   }
 
@@ -131,7 +138,7 @@ export class Deliveries {
     url: string,
     headers: Record<string, string>,
     body: string,
-  ): Promise<Pick<Delivery, "status" | "status_code" | "response">> {
+  ): Promise<Pick<Delivery, "status" | "status_code" | "response"> & { readonly error?: Error }> {
     const timeout = AbortSignal.timeout(timeoutMillis);
     try {
       const answer = await send(url, {
@@ -145,15 +152,15 @@ export class Deliveries {
       const { statusCode } = answer;
       const isSuccess = statusCode >= 200 && statusCode < 300;
       return {
-        status: isSuccess ? "OK" : `Invalid HTTP Response: ${statusCode}`,
+        status: isSuccess ? delivered : `Invalid HTTP Response: ${statusCode}`,
         status_code: statusCode,
         response,
       };
-    } catch {
-      const response = { headers: {}, payload: "" };
+    } catch (reason) {
+      const missing = { response: { headers: {}, payload: "" }, error: reason as Error };
       return timeout.aborted
-        ? { status: "timed out", status_code: 504, response }
-        : { status: "failed to connect to host", status_code: 502, response };
+        ? { status: "timed out", status_code: 504, ...missing }
+        : { status: "failed to connect to host", status_code: 502, ...missing };
     }
   }
 

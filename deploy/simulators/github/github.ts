@@ -22,6 +22,8 @@ import { webhooks } from "./webhooks.ts";
 export interface GitHubOptions extends SeedOptions {
   /** Target URLs of webhooks, used in turn. Without targets, deliveries are recorded as failed. */
   readonly targets?: readonly string[];
+  /** Called with each delivery that failed, and with the error if there was no response. */
+  readonly onFailedDelivery?: (delivery: Delivery, error?: Error) => void;
   /** People who can log in with an App. Defaults to none. */
   readonly people?: readonly GitHubPerson[];
   /** Lifetime of installation tokens. Defaults to one hour. */
@@ -97,7 +99,11 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
   const faults = new Faults();
   const state = { pulls: new Pulls(), timelines: timelines(), restrictions: restrictions() };
   const tokens = new Tokens({ lifetimeMillis: options.tokenLifetimeMillis, length: options.tokenLength });
-  const deliveries = new Deliveries({ targets: options.targets ?? [], signal: stopping.signal });
+  const deliveries = new Deliveries({
+    targets: options.targets ?? [],
+    signal: stopping.signal,
+    onFailure: options.onFailedDelivery,
+  });
   const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, pulls: state.pulls });
   const moved = moves({ request: userRequests(ask), names, pulls: state.pulls, announce, apiUrl });
   const { answer, request, people } = api({

@@ -1,6 +1,6 @@
 /**
  * The GitHub simulator. Once it listens, it prints one line of JSON to standard output: its URL, and the credentials of
- * its App and its user.
+ * its App and its user. It then prints a line for each webhook that was not accepted.
  */
 import { Command, Option } from "commander";
 import { startGitHub } from "./github.ts";
@@ -47,6 +47,10 @@ const { url, apps } = await startGitHub({
   ],
   targets: options.deliverTo,
   tokenLifetimeMillis: options.tokenSeconds * 1000,
+  onFailedDelivery({ event, guid, url, status }, error) {
+    const why = error === undefined ? status : `${status} (${error.message})`;
+    process.stdout.write(`GitHub: ${event} ${guid.slice(0, 8)} was not delivered to ${url}: ${why}\n`);
+  },
 });
 const [app] = apps;
 const details = {
