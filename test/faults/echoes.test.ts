@@ -120,6 +120,10 @@ test.each<[string, (request: Request) => Request]>([
     "a later version",
     ({ cause, ...rest }) => ({ ...rest, cause: { ...cause, resourceVersion: "21" } as never }),
   ],
+  [
+    "a correction of the announced version",
+    ({ cause, ...rest }) => ({ ...rest, cause: { ...cause, correction: true } as never }),
+  ],
   ["a retry", ({ routed: _, ...rest }) => rest],
   ["another cause in the same ticket", (request) => ({ ...request, also: [{ type: "replay" }] })],
 ])("%s is reconciled nevertheless", async (name, alter) => {
