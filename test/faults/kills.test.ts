@@ -1,10 +1,13 @@
 /** Hikawas on several replicas while workers, the bridge, and the bus are killed (-9). */
 import { afterAll, beforeAll, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
+import type { ReconcileFunction } from "../../bus/worker/function.ts";
+import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
 import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
+import { untilQuiet } from "../harness/quiet.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { keyState } from "../ket/keystate.ts";
@@ -116,6 +119,8 @@ test("every song ends correctly while the bus is killed and restarted", { timeou
 test("a delayed request survives the death of all workers", async () => {
   await environment.client.create(Hikawa, hikawa("patient", 4000), { fieldManager: "test" });
   await environment.until(Hikawa, at("patient"), ({ status }) => (status?.numZundokosSaid ?? 0) >= 1);
+  // Events that a killed worker had in hand would be delivered again, and would request the object.
+  await untilQuiet({ bus, client: environment.client, functions: [hikawaFunction as ReconcileFunction] });
   await Promise.all(workers.map((worker) => worker.kill()));
   const saidBefore = (await environment.client.get(Hikawa, at("patient"))).status?.numZundokosSaid;
   await Promise.all(workers.map((worker) => worker.start()));
