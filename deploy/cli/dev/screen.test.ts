@@ -37,18 +37,24 @@ test("prints a function's error each time", () => {
   expect(shown(record, record)).toHaveLength(2);
 });
 
-test("prints every webhook, named by its event, and a request to another address by this address", () => {
+test("prints every webhook with its event, what is wrong with it, and the path of a request to another address", () => {
   const webhook = { level: "debug", replica: "gateway-1", msg: "webhook" };
   const push = { provider: "github", event: "push", delivery: "0c61f3a2-63a8" };
   expect(
     shown(
       { ...webhook, ...push, outcome: "stored", status: 202 },
       { ...webhook, ...push, outcome: "duplicate", status: 202 },
+      ...["ref: expected string", "after: expected string"].map((detail) => ({
+        ...{ ...webhook, ...push, level: "warn", msg: "webhook not accepted" },
+        ...{ outcome: "malformed", status: 422, detail },
+      })),
       { ...webhook, request: "POST /githubb/app", outcome: "not_found", status: 404 },
     ),
   ).toEqual([
     "gateway github push 0c61f3a2  stored, answered 202",
     "gateway github push 0c61f3a2  duplicate, answered 202",
+    "gateway github push 0c61f3a2  malformed, answered 422: ref: expected string",
+    "gateway github push 0c61f3a2  malformed, answered 422: after: expected string",
     "gateway POST /githubb/app  not_found, answered 404",
   ]);
 });

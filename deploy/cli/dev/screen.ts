@@ -42,8 +42,8 @@ const failures: Readonly<Record<string, string>> = {
   "given up: dead letter": "given up, dead letter",
 };
 
-/** The gateway's log message for each request. */
-const webhookMessage = "webhook";
+/** The gateway's log messages for requests. */
+const webhookMessages: readonly unknown[] = ["webhook", "webhook not accepted"];
 
 /** Creates a screen. */
 export function createScreen({ write, colors, root }: ScreenOptions): Screen {
@@ -68,7 +68,7 @@ export function createScreen({ write, colors, root }: ScreenOptions): Screen {
       if (record.msg === debuggedWarning) return;
       const text = recordText(record, paint);
       if (text === undefined) return;
-      if (record.function === undefined && record.msg !== webhookMessage) {
+      if (record.function === undefined && !webhookMessages.includes(record.msg)) {
         if (problems.get(record.replica) === record.msg) return;
         problems.set(record.replica, record.msg);
       }
@@ -85,12 +85,12 @@ const isFailure = ({ function: fn, msg }: LogRecord): boolean =>
 
 const hasError = (record: LogRecord): boolean =>
   isFailure(record) ||
-  (record.err !== undefined && record.msg !== webhookMessage && record.msg !== "reconciled");
+  (record.err !== undefined && !webhookMessages.includes(record.msg) && record.msg !== "reconciled");
 
 /** The line of a record; undefined if it is of no interest. */
 function recordText(record: LogRecord, paint: Paint): string | undefined {
   const { msg, level, function: fn } = record;
-  if (msg === webhookMessage) return webhookText(record, paint);
+  if (webhookMessages.includes(msg)) return webhookText(record, paint);
   if (fn === undefined) {
     return level === "error" || level === "fatal" || level === "warn"
       ? paint("yellow", `${String(record.replica)}: ${problemText(record)}`)
@@ -114,9 +114,11 @@ const subject = ({ function: fn, key }: LogRecord, paint: Paint): string =>
   `${paint("cyan", String(fn))}${key === undefined ? "" : ` ${String(key)}`}`;
 
 function webhookText(record: LogRecord, paint: Paint): string {
-  const { provider, request, event, delivery, outcome, status } = record;
+  const { provider, request, event, delivery, outcome, status, detail } = record;
   const which = [provider ?? request, event, String(delivery ?? "").slice(0, 8)].filter(Boolean).join(" ");
-  return `${paint("cyan", "gateway")} ${which}  ${paint("dim", `${outcome}, answered ${status}`)}`;
+  const answered = paint("dim", `${outcome}, answered ${status}`);
+  const problem = detail === undefined ? "" : paint("yellow", `: ${detail}`);
+  return `${paint("cyan", "gateway")} ${which}  ${answered}${problem}`;
 }
 
 function successText({ ms, writes }: LogRecord, paint: Paint): string {

@@ -77,7 +77,7 @@ export const queue: readonly Mutation[] = [
   {
     name: "timers-fire-an-hour-late",
     file: "bus/queue/timers.ts",
-    // With the time in the request left as it was, the search for stranded messages would repair it.
+    // A change of the schedule alone would be repaired by the search for stranded messages.
     find: "const since = now() + delayMillis;",
     replace: "const since = now() + delayMillis + 3_600_000;",
     breaks: "A delayed reconcile waits for an hour when the worker that requested it restarts.",
