@@ -22,6 +22,7 @@ const github = {
 async function started(run: (spec: ChildSpec) => void, dashboardUrl?: string) {
   let spec: ChildSpec | undefined;
   const ends: string[] = [];
+  const lines: string[] = [];
   const spawn = async (given: ChildSpec) => {
     spec = given;
     run(given);
@@ -36,11 +37,12 @@ async function started(run: (spec: ChildSpec) => void, dashboardUrl?: string) {
       tokenSeconds: 12,
       dashboardUrl,
       onEnd: ({ message }) => ends.push(message),
+      onLine: (line) => lines.push(line),
       signal: new AbortController().signal,
     },
   );
   await result.catch(() => undefined);
-  return { result, spec, ends };
+  return { result, spec, ends, lines };
 }
 
 const printsReadyLine = ({ onLine }: ChildSpec) => onLine?.(JSON.stringify(github));
@@ -69,6 +71,12 @@ describe("the GitHub simulator", () => {
   test("is not ready before it prints its ready line", async () => {
     const { result } = await started(({ onLine }) => onLine?.('{"url":"http://127.0.0.1:1234"}'));
     await expect(result).rejects.toThrow("it has not printed its ready line");
+  });
+
+  test("passes on what it prints besides its ready line", async () => {
+    const { spec, lines } = await started(printsReadyLine);
+    spec?.onLine?.("GitHub: push 0c61f3a2 was not delivered");
+    expect(lines).toEqual(["GitHub: push 0c61f3a2 was not delivered"]);
   });
 
   test("reports its end", async () => {
