@@ -1,7 +1,6 @@
 /** `denrei up` (npm start). */
 import { execFileSync } from "node:child_process";
-import { createServer } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { CustomResourceDefinition } from "../../bus/kube/install.ts";
@@ -15,22 +14,11 @@ import { testFolder } from "./program.ts";
 import { guided, pidOf, printed, up } from "./up.ts";
 
 const deployments = "/api/kubernetes/apis/apps/v1/namespaces/default/deployments";
-/** The dashboard's port, if it is free. */
-const usualPort = 8090;
-
-/** Occupies the dashboard's port, unless another program already does. */
-async function takeUsualPort(): Promise<void> {
-  const server = createServer().listen({ port: usualPort, host: "127.0.0.1" });
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.once("listening", resolve).once("error", () => resolve()));
-}
 
 test("the commands of its guide work, processes are restarted, and Ctrl-C stops everything", async () => {
   const here = testFolder();
-  await takeUsualPort();
   const running = up(here, 2);
   const { url, alice, bob } = await guided(running);
-  expect(Number(new URL(url).port)).toBeGreaterThan(usualPort);
   await printed(running, /^hikawa-sample: Kiyoshi! after 6 words \(worker-\d \d.*\)$/);
   // The song adds one line, so that the guide stays on the screen.
   const last = running.lines.all.slice(-3);

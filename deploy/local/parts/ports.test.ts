@@ -77,6 +77,14 @@ test("a held port is unavailable to others until it is released", async () => {
   expect(await canListen(held.port)).toBe(true);
 });
 
+test("a held port stays reserved when it is released for its program", async () => {
+  const held = await holdPort(await freePort(), 20);
+  await held.release();
+  const next = await holdPort(held.port, 20);
+  expect(next.port).toBeGreaterThan(held.port);
+  await next.release();
+});
+
 test("a port stays reserved until the process ends, whether or not its part runs", async () => {
   const port = await freePort();
   const other = createSocket("udp4");

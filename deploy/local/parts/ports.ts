@@ -48,18 +48,20 @@ export async function canListen(port: number): Promise<boolean> {
 /** A port that no other program can take until it is released. */
 export interface HeldPort {
   readonly port: number;
-  /** Frees the port for the program that is to listen on it. */
+  /** Frees the port for the program that is to listen on it. It stays reserved, so that no other call gets it. */
   release(): Promise<void>;
 }
 
 /**
- * Holds the first free port of `tries` ports on 127.0.0.1 before its number is passed to other programs. Does not keep the
- * process from ending.
+ * Holds the first free port of `tries` ports on 127.0.0.1 before its number is passed to other programs. No other call on this
+ * machine returns it before this process ends. Does not keep the process from ending.
  */
 export async function holdPort(first: number, tries: number): Promise<HeldPort> {
   for (let port = first; port < first + tries; port++) {
     const held = await listening(port);
-    if (held !== undefined) return held;
+    if (held === undefined) continue;
+    if (await reserve(port)) return held;
+    await held.release();
   }
   throw new Error(`no free port from ${first} to ${first + tries - 1} on 127.0.0.1`);
 }
