@@ -59,7 +59,10 @@ test("new code reconciles new and existing objects; broken code does not replace
   const declares = 'permissions: [{ apiGroups: ["batch"], resources: ["jobs"], verbs: ["list"] }],';
   save(pebble, source({ mark: "5", reconcile: lists }));
   await printed(`Add to the function pebble: ${declares.slice(0, -1)}.`);
+  // The new worker may reconcile before it has replaced the old one.
+  await running.lines.until((line) => line.includes("Code 5 runs"));
   save(pebble, source({ mark: "6", reconcile: lists, declares }));
+  await printed("Code 6 runs");
   for (const name of ["first", "fourth"]) await untilMarked(client, name, "6");
 
   symlinkSync("circle.ts", join(rest.folder, "functions/circle.ts"));
