@@ -5,7 +5,6 @@ import { prepareDashboard } from "./dashboard.ts";
 async function preparedPort(): Promise<number> {
   const dashboard = await prepareDashboard({ say: () => undefined, signal: new AbortController().signal });
   onTestFinished(dashboard.releasePort);
-  await dashboard.releasePort();
   return Number(new URL(dashboard.url).port);
 }
 

@@ -42,6 +42,7 @@ export async function issuerSite({ ca, server, directory }: IssuerEnvironment): 
         async stop() {
           if (vacate !== undefined) return;
           await issuer.stop();
+          // Nobody listens now, but the port stays reserved.
           vacate = async () => undefined;
         },
       };

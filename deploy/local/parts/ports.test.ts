@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { openRun } from "../run/run.ts";
 import { canListen, freePort, holdPort, withFreePorts } from "./ports.ts";
@@ -29,10 +29,12 @@ async function startListener(port: number | undefined): Promise<void> {
   await child.start();
 }
 
-async function occupy(port: number | undefined): Promise<void> {
+/** Listens as a program would that reserves nothing. Returns the port. */
+async function occupy(port: number | undefined): Promise<number> {
   const server = createServer().listen(port, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
+  return (server.address() as AddressInfo).port;
 }
 
 test("tries another port when another program takes the free one first", async () => {
@@ -75,6 +77,13 @@ test("a held port is unavailable to others until it is released", async () => {
   await Promise.all([held, next].map(({ release }) => release()));
   await held.release();
   expect(await canListen(held.port)).toBe(true);
+});
+
+test("holds the next port when another program listens at the first", async () => {
+  const taken = await occupy(0);
+  const held = await holdPort(taken, 20);
+  expect(held.port).toBeGreaterThan(taken);
+  await held.release();
 });
 
 test("a held port stays reserved when it is released for its program", async () => {
