@@ -4,8 +4,21 @@ import { describeExit } from "../../deploy/local/index.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import type { Pids } from "./processes.ts";
 
-/** The two sides. */
-export type Side = "denrei" | "go";
+/** The sides: the same API calls on Denrei and in Go, and Go with one write per reconcile. */
+export const sides = ["denrei", "go", "goOneWrite"] as const;
+export type Side = (typeof sides)[number];
+
+/** Names of the sides in results. */
+export const sideNames: Readonly<Record<Side, string>> = {
+  denrei: "Denrei",
+  go: "Go",
+  goOneWrite: "Go, one write per reconcile",
+};
+
+/** A figure of each side. */
+export function eachSide<T>(value: () => T): Record<Side, T> {
+  return { denrei: value(), go: value(), goOneWrite: value() };
+}
 
 /** One side of the comparison. */
 export interface Contender {

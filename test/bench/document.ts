@@ -81,11 +81,12 @@ const intro = (written: string, goals: string): string => `# Benchmarks
 Denrei compared with the same operator in Go on controller-runtime, and its webhook gateway compared with Probot. For readers who choose a platform,
 and for engineers who tune it. Written by \`npm run bench\` ${written}.
 
-Figures are medians of the rounds, with minimum and maximum in parentheses. A ratio is the median of the rounds' ratios: both sides of a round ran
-within a minute of each other, so a slow machine affects both.
+Figures are medians of the rounds, with minimum and maximum in parentheses. A ratio is the median of the rounds' ratios: all sides of a round ran
+within minutes of each other, so a slow machine affects all of them.
 
-**Tested**: the Zundoko operator, as functions on Denrei and in Go (\`test/bench/peer\`: cached reads, owner index, \`MaxConcurrentReconciles\` 10, no
-client-side rate limit), on the same kube-apiserver.
+**Tested**: the Zundoko operator, as a function on Denrei and in Go (\`test/bench/peer\`: cached reads, owner index, \`MaxConcurrentReconciles\` 10, no
+client-side rate limit), on the same kube-apiserver. "Go" makes the same API calls as the function on Denrei. "Go, one write per reconcile" is how such
+an operator is usually written, and makes more calls.
 
 **Machine**: [one machine](#machine), shared by servers, workers, and load.
 
@@ -105,9 +106,9 @@ function resultsOf(goals: string): string {
 
 const methodOf = ({
   sizes,
-}: Results): string => `* One local platform serves the whole run. The sides take turns, and the side that starts alternates. In each round, each side starts afresh on an
+}: Results): string => `* One local platform serves the whole run. The sides take turns, and their order alternates. In each round, each side starts afresh on an
   empty cluster (and an empty bus), settles, and completes one Hikawa before the measurement.
-* ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created, 8 at a time. Both sides say Doko, Zun, Zun, Zun, Zun, Doko. Wall time runs from the first
+* ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created, 8 at a time. All sides say Doko, Zun, Zun, Zun, Zun, Doko. Wall time runs from the first
   create to the watch event of the last \`status.kiyoshied\`. Every Hikawa is verified (spec, status, six numbered words, one Kiyoshi);
   a wrong one ends the run.
 * API calls are the kube-apiserver's own count (\`apiserver_request_total\`) for the three kinds and for Events, without the benchmark's

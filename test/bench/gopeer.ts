@@ -1,11 +1,11 @@
-/** The other side: the same operator in Go on controller-runtime, in `peer/`. */
+/** The other sides: the same operator in Go on controller-runtime, in `peer/`. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Child, LocalPlatform } from "../../deploy/local/index.ts";
 import { Lines } from "../ket/lines.ts";
-import { type Contender, pidOf, startProcess, words } from "./contender.ts";
+import { type Contender, pidOf, type Side, startProcess, words } from "./contender.ts";
 import type { BenchEnvironment } from "./environment.ts";
 
 const run = promisify(execFile);
@@ -75,19 +75,19 @@ export async function startGoReplica(
 }
 
 /** The built peer. */
-export function goPeer(environment: BenchEnvironment): Contender {
+export function goPeer(environment: BenchEnvironment, side: Exclude<Side, "denrei"> = "go"): Contender {
   return {
-    side: "go",
+    side,
     async start(label) {
-      const name = `go-${label}`;
+      const name = `${side}-${label}`;
       const child = await startProcess(environment, {
         name,
         command: `${folder}peer`,
-        args: [],
+        args: side === "goOneWrite" ? ["--one-write"] : [],
         readyLine: /^ready$/,
       });
       return {
-        side: "go",
+        side,
         pids: new Map([["controller", pidOf(child)]]),
         settled: () => Promise.resolve(),
         collectGarbage: () => Promise.resolve([]),

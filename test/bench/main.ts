@@ -196,7 +196,7 @@ async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
 async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves" | "list">> {
   const opened = await openBenchEnvironment(stopping, accounts);
   environment = opened;
-  const sides = [denrei(opened), goPeer(opened)] as const;
+  const sides = [denrei(opened), goPeer(opened), goPeer(opened, "goOneWrite")] as const;
   const roundParts = { throughput: wants("throughput"), latency: wants("latency") };
   const rounds =
     roundParts.throughput || roundParts.latency

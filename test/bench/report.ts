@@ -1,15 +1,23 @@
 /** Result tables for the terminal and for docs/benchmarks.md. */
-import type { Side } from "./contender.ts";
+import { type Side, sideNames, sides } from "./contender.ts";
 import type { ListOpening } from "./dashboard.ts";
 import type { Idle } from "./idle.ts";
 import type { Usage } from "./processes.ts";
 import type { QueueRun, QueueSeries } from "./queue.ts";
-import { callsPerHikawa, controllerCpu, goals, ownUsage, type Results } from "./results.ts";
+import {
+  callsPerHikawa,
+  controllerCpu,
+  controllerMemory,
+  cpuOf,
+  goals,
+  ownUsage,
+  type Results,
+} from "./results.ts";
 import { perRepository, type RoutingRun } from "./routing.ts";
 import { quantile, ratioOf, spreadOf, sumOf } from "./statistics.ts";
 import { figure, spreadText, table } from "./table.ts";
 import type { Throughput } from "./throughput.ts";
-import type { WebhookRun, WebhookRuns } from "./webhooks/rounds.ts";
+import { receiverRole, type WebhookRun, type WebhookRuns } from "./webhooks/rounds.ts";
 
 /** A part of the report. */
 export interface Section {
@@ -33,6 +41,14 @@ export function sections(results: Results): Section[] {
       : []),
     ...(latency
       ? [{ title: "One Hikawa at a time: create to first Zundoko", body: latencyTable(latency) }]
+      : []),
+    ...(throughput
+      ? [
+          {
+            title: `${sizes.hikawas} Hikawas at once, against Go with one write per reconcile`,
+            body: oneWriteTable(results, throughput),
+          },
+        ]
       : []),
     ...(queue ? [{ title: "Ticket queue without work", body: queueTable(queue) }] : []),
     ...(idle ? [{ title: "Memory with idle Hikawas", body: idleTable(idle) }] : []),
@@ -72,10 +88,16 @@ function comparedRow(name: string, ours: readonly number[], theirs: readonly num
   return [name, text(ours), text(theirs), none ? "" : spreadText(ratioOf(ours, theirs))];
 }
 
-function throughputTable({ sizes }: Results, rounds: NonNullable<Results["throughput"]>): string {
-  const row = (name: string, read: (round: Throughput) => number): string[] =>
-    comparedRow(name, rounds.denrei.map(read), rounds.go.map(read));
-  const cpu = (role: string) => (round: Throughput) => round.usage.get(role)?.cpuSeconds ?? Number.NaN;
+type Rounds = NonNullable<Results["throughput"]>;
+
+/** Rows that compare Denrei with another side. */
+const comparison =
+  (rounds: Rounds, other: Side) =>
+  (name: string, read: (round: Throughput) => number): string[] =>
+    comparedRow(name, rounds.denrei.map(read), rounds[other].map(read));
+
+function throughputTable({ sizes }: Results, rounds: Rounds): string {
+  const row = comparison(rounds, "go");
   const own = (read: (used: Usage) => number) => (round: Throughput) =>
     sumOf(ownUsage(round.usage).map(read));
   const roles = [...(rounds.denrei[0]?.usage.keys() ?? [])];
@@ -87,14 +109,11 @@ function throughputTable({ sizes }: Results, rounds: NonNullable<Results["throug
       row("wall time, s", (round) => round.wallSeconds),
       row("API calls per Hikawa", (round) => callsPerHikawa(round, sizes)),
       row("CPU, controller, s", controllerCpu),
-      ...ours.map((role) => row(`– ${role}`, cpu(role))),
-      ...["kube-apiserver", "etcd", "benchmark"].map((role) => row(`CPU, ${role}, s`, cpu(role))),
+      ...ours.map((role) => row(`– ${role}`, cpuOf(role))),
+      ...["kube-apiserver", "etcd", "benchmark"].map((role) => row(`CPU, ${role}, s`, cpuOf(role))),
       row("CPU, total, s", all),
       row("CPU, rest of the machine, s", (round) => round.othersCpuSeconds).with(3, ""),
-      row(
-        "memory at the end, controller, MB",
-        own(({ rssMegabytes }) => rssMegabytes),
-      ),
+      row("memory at the end, controller, MB", controllerMemory),
       ...ours.map((role) => row(`– ${role}`, (round) => round.usage.get(role)?.rssMegabytes ?? Number.NaN)),
       row(
         "peak memory, controller, MB",
@@ -104,28 +123,48 @@ function throughputTable({ sizes }: Results, rounds: NonNullable<Results["throug
   );
 }
 
-function callTable({ sizes }: Results, rounds: NonNullable<Results["throughput"]>): string {
-  const names = new Set([...rounds.denrei, ...rounds.go].flatMap(({ calls }) => [...calls.keys()]));
+/** The main figures against the usual way to write such an operator. */
+function oneWriteTable({ sizes }: Results, rounds: Rounds): string {
+  const row = comparison(rounds, "goOneWrite");
+  return table(
+    ["", "Denrei", sideNames.goOneWrite, "ratio"],
+    [
+      row("wall time, s", (round) => round.wallSeconds),
+      row("API calls per Hikawa", (round) => callsPerHikawa(round, sizes)),
+      row("CPU, controller, s", controllerCpu),
+      row("CPU, kube-apiserver, s", cpuOf("kube-apiserver")),
+      row("CPU, etcd, s", cpuOf("etcd")),
+      row("memory at the end, controller, MB", controllerMemory),
+    ],
+  );
+}
+
+function callTable({ sizes }: Results, rounds: Rounds): string {
+  const names = new Set(sides.flatMap((side) => rounds[side]).flatMap(({ calls }) => [...calls.keys()]));
   const spread = (side: Side, call: string) =>
     spreadOf(rounds[side].map(({ calls }) => (calls.get(call) ?? 0) / sizes.hikawas));
   // Such as a renewed watch: the row would show zeros.
-  const rare = (call: string) => Math.max(spread("denrei", call).max, spread("go", call).max) < 0.005;
+  const rare = (call: string) => Math.max(...sides.map((side) => spread(side, call).max)) < 0.005;
   return table(
-    ["call", "Denrei", "Go"],
+    ["call", ...sides.map((side) => sideNames[side])],
     [...names]
       .filter((call) => !rare(call))
       .sort()
-      .map((call) => [call, spreadText(spread("denrei", call)), spreadText(spread("go", call))]),
+      .map((call) => [call, ...sides.map((side) => spreadText(spread(side, call)))]),
   );
 }
 
 function latencyTable(latency: NonNullable<Results["latency"]>): string {
   return table(
-    ["all rounds, ms", "Denrei", "Go", "Denrei ÷ Go"],
-    Object.entries(latency).flatMap(([pace, { denrei, go }]) =>
+    ["all rounds, ms", ...sides.map((side) => sideNames[side]), "Denrei ÷ Go"],
+    Object.entries(latency).flatMap(([pace, found]) =>
       [0.5, 0.95, 0.99].map((share) => {
-        const [ours, theirs] = [quantile(denrei.flat(), share), quantile(go.flat(), share)];
-        return [`${pace}, p${share * 100}`, figure(ours), figure(theirs), figure(ours / theirs)];
+        const at = (side: Side) => quantile(found[side].flat(), share);
+        return [
+          `${pace}, p${share * 100}`,
+          ...sides.map((side) => figure(at(side))),
+          figure(at("denrei") / at("go")),
+        ];
       }),
     ),
   );
@@ -181,7 +220,6 @@ function webhookTable({ denrei, probot }: WebhookRuns): string {
     };
   const cpu = ({ cpuSeconds }: Usage, { deliveries }: WebhookRun) => (cpuSeconds / deliveries) * 1e6;
   const memory = ({ rssMegabytes }: Usage) => rssMegabytes;
-  const receiver = /^(gateway|probot)$/;
   return table(
     ["", "Denrei", "Probot", "Denrei ÷ Probot"],
     [
@@ -190,11 +228,11 @@ function webhookTable({ denrei, probot }: WebhookRuns): string {
       row("response time, p99, ms", (run) => run.p99),
       row("accepted in total", (run) => run.accepted).with(3, ""),
       row("– stored in the stream", (run) => run.kept ?? Number.NaN),
-      row("CPU, gateway or Probot, µs/delivery", used(receiver, cpu)),
+      row("CPU, gateway or Probot, µs/delivery", used(receiverRole, cpu)),
       row("CPU, nats-server, µs/delivery", used(/^nats-server$/, cpu)),
       row("CPU, load generator, µs/delivery", used(/^generator$/, cpu)),
       row("CPU, rest of the machine, s", (run) => run.othersCpuSeconds).with(3, ""),
-      row("memory at the end, gateway or Probot, MB", used(receiver, memory)),
+      row("memory at the end, gateway or Probot, MB", used(receiverRole, memory)),
       row("memory at the end, nats-server, MB", used(/^nats-server$/, memory)),
     ],
   );

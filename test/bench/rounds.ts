@@ -1,6 +1,6 @@
-/** The rounds, in which the two sides alternate. */
+/** The rounds, in which the sides take turns. */
 
-import type { Contender, Side } from "./contender.ts";
+import { type Contender, eachSide, type Side } from "./contender.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import { latencies, type Pace, rests } from "./latency.ts";
 import type { Results, Sizes } from "./results.ts";
@@ -22,12 +22,12 @@ export async function runRounds(
   parts: RoundParts,
   say: (line: string) => void,
 ): Promise<Pick<Results, "throughput" | "latency">> {
-  const throughputs: Record<Side, Throughput[]> = { denrei: [], go: [] };
+  const throughputs = eachSide<Throughput[]>(() => []);
   const paces = Object.keys(rests) as Pace[];
-  const bySide = (): Record<Side, number[][]> => ({ denrei: [], go: [] });
+  const bySide = () => eachSide<number[][]>(() => []);
   const singles: Record<Pace, Record<Side, number[][]>> = { "from rest": bySide(), "back to back": bySide() };
   for (let round = 1; round <= sizes.rounds; round++) {
-    // Alternate the order: the second side meets a warmer API server and a larger etcd.
+    // Alternate the order: a later side meets a warmer API server and a larger etcd.
     const order = round % 2 === 1 ? contenders : [...contenders].reverse();
     for (const contender of order) {
       await environment.clearBus();

@@ -19,11 +19,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 func main() {
 	metricsAddr := flag.String("metrics-bind-address", "0", "address of the metrics server; 0: off")
 	probeAddr := flag.String("health-probe-bind-address", "0", "address of /healthz; 0: off")
+	oneWrite := flag.Bool("one-write", false, "write at most once per reconcile, as many operators do, and so make more API calls")
 	var elect election
 	flag.BoolVar(&elect.on, "leader-elect", false, "reconcile only while holding the lease, for several replicas")
 	flag.StringVar(&elect.id, "leader-election-id", "denrei-bench-peer", "name of the lease")
@@ -32,7 +34,7 @@ func main() {
 	logger := logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
-	if err := run(ctrl.SetupSignalHandler(), *metricsAddr, *probeAddr, elect); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), *metricsAddr, *probeAddr, *oneWrite, elect); err != nil {
 		logger.Error(err, "peer failed")
 		os.Exit(1)
 	}
@@ -51,7 +53,7 @@ type everywhere func(context.Context) error
 func (e everywhere) Start(ctx context.Context) error { return e(ctx) }
 func (everywhere) NeedLeaderElection() bool          { return false }
 
-func run(ctx context.Context, metricsAddr, probeAddr string, elect election) error {
+func run(ctx context.Context, metricsAddr, probeAddr string, oneWrite bool, elect election) error {
 	cfg := ctrl.GetConfigOrDie() // from KUBECONFIG
 	cfg.QPS = -1                 // no client-side rate limit, so that only the API server limits it
 	cfg.UserAgent = "denrei-bench-peer"
@@ -66,11 +68,15 @@ func run(ctx context.Context, metricsAddr, probeAddr string, elect election) err
 	if err != nil {
 		return err
 	}
-	r := &reconciler{Client: mgr.GetClient(), live: mgr.GetAPIReader(), word: wordSource()}
+	own := &children{Client: mgr.GetClient(), live: mgr.GetAPIReader(), word: wordSource()}
+	var r reconcile.Reconciler = &songs{children: own}
+	if oneWrite {
+		r = steps{own}
+	}
 	if err := errors.Join(
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.GetFieldIndexer().IndexField(ctx, &Zundoko{}, ownerIndex, controllerUID),
-		// No predicates, because a status write has to start the next step as well. No Kiyoshis, because no step waits for one.
+		// No predicates, because a status write has to start the next step as well. No Kiyoshis, because neither reconciler waits for one.
 		ctrl.NewControllerManagedBy(mgr).For(&Hikawa{}).Owns(&Zundoko{}).
 			WithOptions(controller.Options{MaxConcurrentReconciles: 10}).Complete(r),
 		mgr.Add(everywhere(func(context.Context) error {

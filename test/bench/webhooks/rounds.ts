@@ -26,6 +26,13 @@ export interface WebhookRun {
 /** The runs of each receiver, one per round. */
 export type WebhookRuns = Readonly<Record<ReceiverName, readonly WebhookRun[]>>;
 
+/** The receiver's own process in {@link WebhookRun.usage}. */
+export const receiverRole = /^(gateway|probot)$/;
+
+/** Memory of the receiver at the end, in MB. */
+export const receiverMemory = ({ usage }: WebhookRun): number =>
+  [...usage].find(([role]) => receiverRole.test(role))?.[1].rssMegabytes ?? Number.NaN;
+
 /** Connections, each with one delivery in flight. */
 export const connections = 50;
 /** Delivered before the measurement, so that V8 has compiled the hot code. */
