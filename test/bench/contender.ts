@@ -4,20 +4,21 @@ import { describeExit } from "../../deploy/local/index.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import type { Pids } from "./processes.ts";
 
-/** The sides: the same API calls on Denrei and in Go, and Go with one write per reconcile. */
-export const sides = ["denrei", "go", "goOneWrite"] as const;
+/** The sides: the same API calls on Denrei, on Denrei at another commit, and in Go; and Go with one write per reconcile. */
+export const sides = ["denrei", "before", "go", "goOneWrite"] as const;
 export type Side = (typeof sides)[number];
 
 /** Names of the sides in results. */
 export const sideNames: Readonly<Record<Side, string>> = {
   denrei: "Denrei",
+  before: "Denrei before",
   go: "Go",
   goOneWrite: "Go, one write per reconcile",
 };
 
-/** A figure of each side. */
+/** A figure of each side; a side that does not run has none. */
 export function eachSide<T>(value: () => T): Record<Side, T> {
-  return { denrei: value(), go: value(), goOneWrite: value() };
+  return { denrei: value(), before: value(), go: value(), goOneWrite: value() };
 }
 
 /** One side of the comparison. */
@@ -43,7 +44,7 @@ export interface Running {
 export const words = ["Doko", "Zun", "Zun", "Zun", "Zun", "Doko"] as const;
 
 /** How to start a process and detect that it is ready. */
-export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args" | "env"> {
+export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args" | "env" | "cwd"> {
   /** Its role on the bus, if it uses one. */
   readonly role?: string;
   /** The output line that shows it is ready. */

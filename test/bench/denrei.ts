@@ -1,4 +1,5 @@
 /** Our side: one bridge, three workers, and the bus. */
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
@@ -9,7 +10,7 @@ import { type Contender, pidOf, type Running, startProcess } from "./contender.t
 import type { BenchEnvironment } from "./environment.ts";
 import { collectGarbage, profilerEnv, profilerSocket } from "./profiler/profiler.ts";
 
-const program = fileURLToPath(new URL("../../bus/command/denrei.js", import.meta.url));
+const checkout = fileURLToPath(new URL("../..", import.meta.url));
 const workers = 3;
 const cluster = "default";
 const settlePollMillis = 200;
@@ -23,20 +24,34 @@ export interface DenreiRunning extends Running {
   readonly profilers: ReadonlyMap<string, string>;
 }
 
-/** The platform with the Hikawa function. With a profiler, its processes can be profiled while they run. */
-export function denrei(environment: BenchEnvironment, profiler: "profiler" | "no profiler" = "no profiler") {
+/** How to run our side. */
+export interface DenreiOptions {
+  /** With a profiler, its processes can be profiled while they run. */
+  readonly profiler?: "profiler" | "no profiler";
+  /** A checkout of another commit, with its packages installed. */
+  readonly before?: string;
+}
+
+/** The platform with the Hikawa function. */
+export function denrei(
+  environment: BenchEnvironment,
+  { profiler = "no profiler", before }: DenreiOptions = {},
+) {
   const { directory } = environment.platform;
+  const side = before === undefined ? "denrei" : "before";
+  const folder = before ?? checkout;
   return {
-    side: "denrei",
+    side,
     async start(label): Promise<DenreiRunning> {
       const start = (role: string) => {
         const isBridge = role === "bridge";
-        const name = `${role}-${label}`;
+        const name = `${role}-${side}-${label}`;
         return startProcess(environment, {
           name,
           role: isBridge ? "bridge" : hikawa.name,
           command: process.execPath,
-          args: [program, ...(isBridge ? ["bridge"] : ["worker", hikawa.name])],
+          cwd: folder,
+          args: [join(folder, "bus/command/denrei.js"), ...(isBridge ? ["bridge"] : ["worker", hikawa.name])],
           env: { DENREI_REPLICA: name, ...(profiler === "profiler" && profilerEnv(directory)) },
           readyLine: /"msg":"(bridge|worker) ready"/,
         });
@@ -49,10 +64,10 @@ export function denrei(environment: BenchEnvironment, profiler: "profiler" | "no
         profiler === "profiler" ? own.map(([role, pid]) => [role, profilerSocket(directory, pid)]) : [],
       );
       return {
-        side: "denrei",
+        side,
         pids,
         profilers,
-        settled: () => settled(environment, `bridge-${label}`),
+        settled: () => settled(environment, `bridge-${side}-${label}`),
         async collectGarbage() {
           await Promise.all([...profilers.values()].map(collectGarbage));
           return [...profilers.keys()];

@@ -1,5 +1,7 @@
 /** `npm run bench`: ours compared with the same operator in Go, and the gateway with Probot. */
+import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
+import { type Side, sides } from "./contender.ts";
 import { measureList } from "./dashboard.ts";
 import { denrei } from "./denrei.ts";
 import { documentName, writeDocument } from "./document.ts";
@@ -38,6 +40,8 @@ type Part = (typeof parts)[number];
 interface Options extends Sizes {
   readonly only?: readonly Part[];
   readonly write?: true;
+  readonly sides: readonly Side[];
+  readonly before?: string;
   readonly profile?: string;
   readonly oneAccount?: true;
 }
@@ -62,12 +66,17 @@ const count = (text: string): number => {
   return value;
 };
 
-const partsIn = (text: string): readonly Part[] =>
-  text.split(",").map((name) => {
-    const part = parts.find((one) => one === name.trim());
-    if (part === undefined) throw new InvalidArgumentError(`expected some of ${parts.join(",")}.`);
-    return part;
-  });
+/** Parses some of the known names, separated by commas. */
+const someOf =
+  <T extends string>(known: readonly T[]) =>
+  (text: string): readonly T[] =>
+    text.split(",").map((name) => {
+      const found = known.find((one) => one === name.trim());
+      if (found === undefined) throw new InvalidArgumentError(`expected some of ${known.join(",")}.`);
+      return found;
+    });
+
+const withoutBefore = sides.filter((side) => side !== "before");
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -87,7 +96,17 @@ const options = new Command("bench")
   .option("--saves <count>", "files saved in denrei dev", count, full.saves)
   .option("--applications <count>", "Applications on the dashboard", count, full.applications)
   .option("--openings <count>", "how often their list is opened", count, full.openings)
-  .option("--only <parts>", `run only these parts, separated by commas: ${parts.join(", ")}`, partsIn)
+  .option("--only <parts>", `run only these parts, separated by commas: ${parts.join(", ")}`, someOf(parts))
+  .option(
+    "--sides <sides>",
+    `with throughput and latency, run only these sides: ${withoutBefore.join(", ")}`,
+    someOf(withoutBefore),
+    withoutBefore,
+  )
+  .option(
+    "--before <folder>",
+    "with throughput and latency, compare with a checkout of another commit that has its packages installed",
+  )
   .option(
     "--write",
     `write ${documentName}, only the parts that ran (default: if all parts ran at full size)`,
@@ -117,7 +136,10 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 const wants = (part: Part) => options.only === undefined || options.only.includes(part);
 /** Parts that are measured on a cluster, and those of them that need the Go operator. */
 const onCluster = parts.some((part) => !withoutCluster.includes(part) && wants(part));
-const withPeer = parts.some((part) => !withoutCluster.includes(part) && part !== "queue" && wants(part));
+const needsPeer = (part: Part) =>
+  part === "idle" ||
+  (["throughput", "latency"].includes(part) && options.sides.some((side) => side !== "denrei"));
+const withPeer = parts.some((part) => wants(part) && needsPeer(part));
 
 let peer: PeerVersions | undefined;
 let installed: InstalledProbot | undefined;
@@ -176,6 +198,7 @@ async function bench(): Promise<void> {
   };
   for (const { title, body } of sections(results)) say(`\n${title}\n\n${body}`);
   const enough = (Object.keys(full) as (keyof Sizes)[]).every((size) => options[size] >= full[size]);
+  if (options.before !== undefined || options.sides.length < withoutBefore.length) return;
   if (!options.write && (options.only !== undefined || !enough || accounts === "one")) return;
   await writeDocument(results, options.only === undefined ? "all" : "some");
   say(`\nWritten to ${documentName}${options.only ? ": the parts that ran" : ""}.`);
@@ -203,11 +226,17 @@ async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
 async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves" | "list">> {
   const opened = await openBenchEnvironment(stopping, accounts);
   environment = opened;
-  const sides = [denrei(opened), goPeer(opened), goPeer(opened, "goOneWrite")] as const;
+  const { before } = options;
+  const contenders = [
+    denrei(opened),
+    ...(before === undefined ? [] : [denrei(opened, { before: resolve(before) })]),
+    goPeer(opened),
+    goPeer(opened, "goOneWrite"),
+  ].filter(({ side }) => side === "before" || options.sides.includes(side));
   const roundParts = { throughput: wants("throughput"), latency: wants("latency") };
   const rounds =
     roundParts.throughput || roundParts.latency
-      ? await runRounds(opened, sides, options, roundParts, say)
+      ? await runRounds(opened, contenders, options, roundParts, say)
       : {};
   return {
     machine: await describePlatform(opened, peer),
@@ -228,5 +257,8 @@ async function idles(environment: BenchEnvironment): Promise<NonNullable<Results
   const go = await idleMemory(environment, goPeer(environment), options.idle);
   await environment.clearObjects();
   await environment.clearBus();
-  return { go, denrei: await idleMemory(environment, denrei(environment, "profiler"), options.idle) };
+  return {
+    go,
+    denrei: await idleMemory(environment, denrei(environment, { profiler: "profiler" }), options.idle),
+  };
 }

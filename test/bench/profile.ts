@@ -17,7 +17,7 @@ export async function profileHikawas(
   count: number,
 ): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const running = await denrei(environment, "profiler").start("profile");
+  const running = await denrei(environment, { profiler: "profiler" }).start("profile");
   try {
     await running.settled();
     await throughput(environment, running, count);

@@ -35,14 +35,17 @@ export function sections(results: Results): Section[] {
     { title: "Goals", body: goalTable(results) },
     ...(throughput
       ? [
-          { title: `${sizes.hikawas} Hikawas at once`, body: throughputTable(results, throughput) },
+          ...mainComparisons(throughput).map((other) => ({
+            title: `${sizes.hikawas} Hikawas at once${other === "go" ? "" : `, against ${sideNames[other]}`}`,
+            body: throughputTable(results, throughput, other),
+          })),
           { title: "API calls per Hikawa", body: callTable(results, throughput) },
         ]
       : []),
     ...(latency
       ? [{ title: "One Hikawa at a time: create to first Zundoko", body: latencyTable(latency) }]
       : []),
-    ...(throughput
+    ...(throughput && throughput.goOneWrite.length > 0
       ? [
           {
             title: `${sizes.hikawas} Hikawas at once, against Go with one write per reconcile`,
@@ -90,21 +93,29 @@ function comparedRow(name: string, ours: readonly number[], theirs: readonly num
 
 type Rounds = NonNullable<Results["throughput"]>;
 
+/** The sides that ran. */
+const sidesIn = (rounds: Readonly<Record<Side, readonly unknown[]>>): Side[] =>
+  sides.filter((side) => rounds[side].length > 0);
+
 /** Rows that compare Denrei with another side. */
 const comparison =
   (rounds: Rounds, other: Side) =>
   (name: string, read: (round: Throughput) => number): string[] =>
     comparedRow(name, rounds.denrei.map(read), rounds[other].map(read));
 
-function throughputTable({ sizes }: Results, rounds: Rounds): string {
-  const row = comparison(rounds, "go");
+/** The sides that make the same API calls as Denrei and ran beside it. */
+const mainComparisons = (rounds: Rounds): Side[] =>
+  (["go", "before"] as const).filter((side) => rounds[side].length > 0);
+
+function throughputTable({ sizes }: Results, rounds: Rounds, other: Side): string {
+  const row = comparison(rounds, other);
   const own = (read: (used: Usage) => number) => (round: Throughput) =>
     sumOf(ownUsage(round.usage).map(read));
   const roles = [...(rounds.denrei[0]?.usage.keys() ?? [])];
   const ours = roles.filter((role) => /^(bridge|worker|nats)/.test(role));
   const all = (round: Throughput) => sumOf([...round.usage.values()].map(({ cpuSeconds }) => cpuSeconds));
   return table(
-    ["", "Denrei", "Go", "Denrei ÷ Go"],
+    ["", "Denrei", sideNames[other], `Denrei ÷ ${sideNames[other]}`],
     [
       row("wall time, s", (round) => round.wallSeconds),
       row("API calls per Hikawa", (round) => callsPerHikawa(round, sizes)),
@@ -140,6 +151,7 @@ function oneWriteTable({ sizes }: Results, rounds: Rounds): string {
 }
 
 function callTable({ sizes }: Results, rounds: Rounds): string {
+  const sides = sidesIn(rounds);
   const names = new Set(sides.flatMap((side) => rounds[side]).flatMap(({ calls }) => [...calls.keys()]));
   const spread = (side: Side, call: string) =>
     spreadOf(rounds[side].map(({ calls }) => (calls.get(call) ?? 0) / sizes.hikawas));
@@ -155,15 +167,21 @@ function callTable({ sizes }: Results, rounds: Rounds): string {
 }
 
 function latencyTable(latency: NonNullable<Results["latency"]>): string {
+  const sides = sidesIn(latency["from rest"]);
+  const others = sides.filter((side) => side === "before" || side === "go");
   return table(
-    ["all rounds, ms", ...sides.map((side) => sideNames[side]), "Denrei ÷ Go"],
+    [
+      "all rounds, ms",
+      ...sides.map((side) => sideNames[side]),
+      ...others.map((other) => `Denrei ÷ ${sideNames[other]}`),
+    ],
     Object.entries(latency).flatMap(([pace, found]) =>
       [0.5, 0.95, 0.99].map((share) => {
         const at = (side: Side) => quantile(found[side].flat(), share);
         return [
           `${pace}, p${share * 100}`,
           ...sides.map((side) => figure(at(side))),
-          figure(at("denrei") / at("go")),
+          ...others.map((other) => figure(at("denrei") / at(other))),
         ];
       }),
     ),

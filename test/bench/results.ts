@@ -97,7 +97,7 @@ export function goals({
     const goal = `>= ${perSecond.toLocaleString("en-US")}/s`;
     found.push({ figure, goal, found: spread, reached: spread.median >= perSecond });
   };
-  if (throughput) {
+  if (throughput && throughput.go.length > 0) {
     const { denrei, go } = throughput;
     const ratio = (read: (round: Throughput) => number) => ratioOf(denrei.map(read), go.map(read));
     atMost(
@@ -114,7 +114,7 @@ export function goals({
   }
   if (latency) {
     const p50 = (round: readonly number[]) => quantile(round, 0.5);
-    for (const [pace, { denrei, go }] of Object.entries(latency))
+    for (const [pace, { denrei, go }] of Object.entries(latency).filter(([, { go }]) => go.length > 0))
       atMost(`create to first Zundoko ${pace}, p50, Denrei ÷ Go`, 1.2, ratioOf(denrei.map(p50), go.map(p50)));
   }
   if (queue) {

@@ -49,7 +49,7 @@ async function measure(
   environment: BenchEnvironment,
   { minutes, perSecond, say }: Omit<SoakOptions, "signal">,
 ): Promise<Soaked> {
-  const running = await denrei(environment, "profiler").start("soak");
+  const running = await denrei(environment, { profiler: "profiler" }).start("soak");
   await running.settled();
   const load = await startLoad(environment, perSecond);
   const memory = new MemorySamples(running, new Map([...running.pids, ...environment.servers()]));
