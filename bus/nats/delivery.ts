@@ -1,6 +1,6 @@
 /** A message that a durable consumer delivered to this process, and the ways to answer it. */
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
-import { batchByTurn } from "../values/eventloop.ts";
+import { soon } from "../values/eventloop.ts";
 import type { Bus } from "./connect.ts";
 import { readableHeaders } from "./headers.ts";
 
@@ -37,12 +37,26 @@ export interface Delivery {
 }
 
 /**
- * Unconfirmed acknowledgements of one turn of the event loop share a socket write, because most events of a burst are
- * acknowledged at once.
+ * Unconfirmed acknowledgements wait for each other, because a socket write costs more than a message. Nothing waits for them: only
+ * AckWait and the consumer's limit of unacknowledged messages, which are far away.
  */
-const acknowledge = batchByTurn<readonly [NatsConnection, string]>((acknowledgements) => {
-  for (const [nc, reply] of acknowledgements) if (!nc.isClosed()) nc.publish(reply, "+ACK");
-});
+const acknowledgeMillis = 20;
+const maxWaiting = 64;
+let waiting: (readonly [NatsConnection, string])[] = [];
+const acknowledgeSoon = soon(acknowledgeMillis, () => sendAcknowledgements());
+
+/** Sends the acknowledgements that wait. Without this, they are sent some milliseconds later. */
+export function sendAcknowledgements(): void {
+  const sent = waiting;
+  waiting = [];
+  for (const [nc, reply] of sent) if (!nc.isClosed()) nc.publish(reply, "+ACK");
+}
+
+function acknowledge(nc: NatsConnection, reply: string): void {
+  waiting.push([nc, reply]);
+  if (waiting.length >= maxWaiting) sendAcknowledgements();
+  else acknowledgeSoon();
+}
 
 /** Reads a message of a pull consumer. Its reply subject carries the delivery's numbers (ADR-15). */
 export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Msg): Delivery {
@@ -66,7 +80,7 @@ export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Ms
     pending: Number(parts[start + 4]),
     arrived: performance.now(),
     string: () => message.string(),
-    done: () => acknowledge([nc, reply]),
+    done: () => acknowledge(nc, reply),
     confirmDone: () => confirm("+ACK"),
     extend: () => confirm("+WPI"),
     handBack: (afterMillis = 0) =>

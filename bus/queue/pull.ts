@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Msg } from "@nats-io/transport-node";
 import type { Bus } from "../nats/connect.ts";
-import { type Delivery, deliveryOf } from "../nats/delivery.ts";
+import { type Delivery, deliveryOf, sendAcknowledgements } from "../nats/delivery.ts";
 import { atTurnEnd } from "../values/eventloop.ts";
 
 /** Options of a pull. */
@@ -113,6 +113,7 @@ class RunningPull implements Pull {
       this.#idle();
     });
     this.#unsubscribe();
+    sendAcknowledgements();
     // When the server answers this ping, it has received the hand-backs.
     if (!nc.isClosed()) await nc.flush().catch(() => undefined);
   }

@@ -1,6 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { expect, test } from "vitest";
-import { atTurnEnd, batchByTurn } from "./eventloop.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { atTurnEnd, soon } from "./eventloop.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 test("atTurnEnd - runs once per turn, and again if the run plans another", async () => {
   let runs = 0;
@@ -19,13 +21,20 @@ test("atTurnEnd - runs once per turn, and again if the run plans another", async
   expect(runs).toBe(2);
 });
 
-test("batchByTurn - passes on the items of each turn together", async () => {
-  const batches: (readonly number[])[] = [];
-  const add = batchByTurn<number>((items) => batches.push(items));
-  add(1);
-  add(2);
-  await turn();
-  add(3);
-  await turn();
-  expect(batches).toEqual([[1, 2], [3]]);
+test("soon - runs once for several plans, together with others, and again after that", async () => {
+  vi.useFakeTimers();
+  const runs: string[] = [];
+  const one = soon(20, () => runs.push("one"));
+  const other = soon(20, () => runs.push("other"));
+  vi.advanceTimersByTime(7);
+  one();
+  one();
+  vi.advanceTimersByTime(5);
+  other();
+  expect(runs).toEqual([]);
+  vi.advanceTimersByTime(8);
+  expect(runs).toEqual(["one", "other"]);
+  one();
+  vi.advanceTimersByTime(20);
+  expect(runs).toEqual(["one", "other", "one"]);
 });

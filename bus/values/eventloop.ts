@@ -49,12 +49,19 @@ export function atTurnEnd(run: () => void): () => void {
   };
 }
 
-/** Returns a function that collects the items of a turn and passes them to `flush` at its end. */
-export function batchByTurn<T>(flush: (items: readonly T[]) => void): (item: T) => void {
-  const items: T[] = [];
-  const planFlush = atTurnEnd(() => flush(items.splice(0)));
-  return (item) => {
-    items.push(item);
-    planFlush();
+/**
+ * Returns a function that plans `run` within `millis`. All plans of a process with the same `millis` run in the same turn, so that what
+ * they send shares a socket write. The plan does not keep the process alive.
+ */
+export function soon(millis: number, run: () => void): () => void {
+  let isPlanned = false;
+  const runPlanned = (): void => {
+    isPlanned = false;
+    run();
+  };
+  return () => {
+    if (isPlanned) return;
+    isPlanned = true;
+    setTimeout(runPlanned, millis - (performance.now() % millis)).unref();
   };
 }

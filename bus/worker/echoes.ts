@@ -8,34 +8,43 @@
  * replicas are no longer valid: they may have waited in its buffers until long after the writer died. After a lost connection,
  * no announcement is valid.
  *
+ * The first write of a reconcile is announced at once, and says that the reconcile goes on. Later ones are announced together, some
+ * milliseconds later or before the ticket is acknowledged. Meanwhile an event of the key waits for the announcement that may make it an echo.
+ *
  * Announcements have a second use. The object store lags behind the API server, differently for each kind, so the next owner
  * reads at least the announced versions. This ensures that every later owner has seen an event that was dropped as an echo. A
  * replica that may have missed announcements, because it has just subscribed, retracts those of a key before it reads.
  */
-import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
 import { z } from "zod";
 import { compareVersions } from "../kube/object.ts";
 import { objectVersionSchema } from "../queue/request.ts";
 import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjects.ts";
-import { atTurnEnd } from "../values/eventloop.ts";
+import { atTurnEnd, soon } from "../values/eventloop.ts";
 import { Recent } from "../values/recent.ts";
+import { OpenReconciles } from "./openreconciles.ts";
 import type { Staleness } from "./ownership.ts";
 
 /** Echoes of one function. */
 export interface Echoes {
-  /** Called when a reconcile of the key starts. Retracts the key's announcements if this replica may have missed some. */
+  /**
+   * Called when a reconcile of the key starts, which lasts until {@link Echoes.end}. Retracts the key's announcements if this replica
+   * may have missed some.
+   */
   begin(key: ObjectKey): void;
   /**
    * Announces a write of this replica for a key. Its event is an echo for `ownedMillis`, while this replica certainly owns the key.
    * With 0 the event is not an echo, and the announcement only sets a minimum version for reads.
    */
   announce(key: ObjectKey, write: Written, ownedMillis: number): void;
-  /** Sends pending announcements now, instead of at the end of this turn of the event loop. */
-  flush(): void;
+  /** Called before the ticket of the key is acknowledged: sends its pending announcements. */
+  end(key: ObjectKey): void;
   /** Called when the reconcile of the key failed: its writes are no longer echoes. */
   retract(key: ObjectKey): void;
   /** Whether an event at this version is an echo for the key. */
   has(key: ObjectKey, uid: string, resourceVersion: string): boolean;
+  /** Like {@link Echoes.has}. During a reconcile of the key, waits for its announcement, for at most a tenth of a second. */
+  willHave(key: ObjectKey, uid: string, resourceVersion: string): Promise<boolean>;
   /** The recent writes of all replicas for the key, including those of reconciles that failed. */
   written(key: ObjectKey): readonly Written[];
   /** Drops announcements that may no longer be valid. */
@@ -54,7 +63,16 @@ const wroteSchema = z.object({
 });
 type Wrote = z.infer<typeof wroteSchema>;
 
-const messageSchema = z.union([z.object({ wrote: z.array(wroteSchema) }), z.object({ retract: z.string() })]);
+const announcementSchema = z.object({
+  wrote: z.array(wroteSchema),
+  /** Keys whose reconcile may write more, and how long their worker certainly owns them, in milliseconds. */
+  open: z.record(z.string(), z.number()).optional(),
+  /** Keys whose reconcile has ended. */
+  ended: z.array(z.string()).optional(),
+});
+type Announcement = z.infer<typeof announcementSchema>;
+
+const messageSchema = z.union([announcementSchema, z.object({ retract: z.string() })]);
 type Message = z.infer<typeof messageSchema>;
 
 /** Parses a message of another replica; undefined if it is invalid. */
@@ -124,63 +142,154 @@ class Announcements {
   }
 }
 
+/** How long the later writes of a reconcile wait to be announced together. Milliseconds. */
+const togetherMillis = 40;
+/** How long an event waits for an announcement. Longer than a late one needs. Milliseconds. */
+const holdMillis = 100;
+
+/** A write that is not announced yet. */
+interface Outgoing extends Omit<Wrote, "millis"> {
+  /** Its event is an echo until then: milliseconds of `performance.now()`. */
+  readonly until: number;
+}
+
 /** Opens the echoes of a function. */
 export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
-  const subject = echoSubject(scope);
-  const announcements = new Announcements();
-  let outgoing: Wrote[] = [];
-  /** From this time on, this replica has received all announcements that are still valid. */
-  let completeFrom = performance.now() + completeAfterMillis;
-
-  function send(message: Message): void {
-    // Without a connection no replica can receive it, and it would not be valid later.
-    if (!nc.isClosed()) nc.publish(subject, JSON.stringify(message));
-  }
-
-  function flush(): void {
-    if (outgoing.length > 0) send({ wrote: outgoing });
-    outgoing = [];
-  }
-
-  /** Writes that complete in the same turn of the event loop are announced in one message. */
-  const flushAtTurnEnd = atTurnEnd(flush);
-
-  function retract(key: string): void {
-    announcements.retract(key);
-    send({ retract: key });
-  }
-
-  function receive(message: Message | undefined): void {
-    if (message === undefined) completeFrom = performance.now() + completeAfterMillis;
-    else if ("retract" in message) announcements.retract(message.retract);
-    else for (const wrote of message.wrote) announcements.add("another", wrote);
-  }
-
-  const subscription = nc.subscribe(subject, {
-    callback: (error, message) => (error === null ? receive(messageIn(message)) : undefined),
-  });
-
+  const echoes = new ReplicaEchoes(nc, scope);
   return {
-    begin(key) {
-      if (performance.now() < completeFrom) retract(keyText(key));
-    },
-    announce(key, write, ownedMillis) {
-      const wrote = { ...write, key: keyText(key), millis: Math.floor(ownedMillis) };
-      announcements.add("this replica", wrote);
-      outgoing.push(wrote);
-      flushAtTurnEnd();
-    },
-    flush,
-    retract(key) {
-      flush();
-      retract(keyText(key));
-    },
-    has: (key, uid, resourceVersion) => announcements.has(keyText(key), uid, resourceVersion),
-    written: (key) => announcements.written(keyText(key)),
-    forget(staleness) {
-      if (staleness === "disconnected") completeFrom = performance.now() + completeAfterMillis;
-      announcements.retractAll(staleness === "disconnected" ? "all replicas" : "others");
-    },
-    stop: () => subscription.unsubscribe(),
+    begin: (key) => echoes.begin(key),
+    announce: (key, write, ownedMillis) => echoes.announce(key, write, ownedMillis),
+    end: (key) => echoes.end(key),
+    retract: (key) => echoes.retract(key),
+    has: (key, uid, resourceVersion) => echoes.has(key, uid, resourceVersion),
+    willHave: (key, uid, resourceVersion) => echoes.willHave(key, uid, resourceVersion),
+    written: (key) => echoes.written(key),
+    forget: (staleness) => echoes.forget(staleness),
+    stop: () => echoes.stop(),
   };
+}
+
+class ReplicaEchoes implements Echoes {
+  readonly #nc: NatsConnection;
+  readonly #subject: string;
+  readonly #subscription: Subscription;
+  readonly #announcements = new Announcements();
+  readonly #open = new OpenReconciles();
+  /** This replica's reconciles, and whether the others know of them. */
+  readonly #own = new Map<string, "unknown" | "announced">();
+  #outgoing: Outgoing[] = [];
+  #ended: string[] = [];
+  /** From this time on, this replica has received all announcements that are still valid. */
+  #completeFrom = performance.now() + completeAfterMillis;
+  readonly #flushAtTurnEnd = atTurnEnd(() => this.#flush());
+  readonly #flushSoon = soon(togetherMillis, () => this.#flush());
+
+  constructor(nc: NatsConnection, scope: QueueScope) {
+    this.#nc = nc;
+    this.#subject = echoSubject(scope);
+    this.#subscription = nc.subscribe(this.#subject, {
+      callback: (error, message) => (error === null ? this.#receive(messageIn(message)) : undefined),
+    });
+  }
+
+  begin(key: ObjectKey): void {
+    const text = keyText(key);
+    this.#own.set(text, "unknown");
+    this.#open.open(text, believedMillis);
+    if (performance.now() < this.#completeFrom) this.#retract(text);
+  }
+
+  announce(key: ObjectKey, write: Written, ownedMillis: number): void {
+    const text = keyText(key);
+    this.#announcements.add("this replica", { ...write, key: text, millis: Math.floor(ownedMillis) });
+    this.#open.tell(text);
+    this.#outgoing.push({ ...write, key: text, until: performance.now() + ownedMillis });
+    if (this.#own.get(text) === "announced") return this.#flushSoon();
+    if (this.#own.has(text)) this.#own.set(text, "announced");
+    this.#flushAtTurnEnd();
+  }
+
+  end(key: ObjectKey): void {
+    const text = keyText(key);
+    const was = this.#own.get(text);
+    if (was === undefined) return;
+    this.#own.delete(text);
+    this.#open.close(text);
+    if (was === "announced") this.#ended.push(text);
+    if (this.#outgoing.length > 0) this.#flush();
+    else if (was === "announced") this.#flushSoon();
+  }
+
+  retract(key: ObjectKey): void {
+    this.#flush();
+    this.#retract(keyText(key));
+  }
+
+  has(key: ObjectKey, uid: string, resourceVersion: string): boolean {
+    return this.#announcements.has(keyText(key), uid, resourceVersion);
+  }
+
+  async willHave(key: ObjectKey, uid: string, resourceVersion: string): Promise<boolean> {
+    const text = keyText(key);
+    const until = performance.now() + holdMillis;
+    while (!this.#announcements.has(text, uid, resourceVersion)) {
+      const news = this.#open.news(text, until - performance.now());
+      if (news === undefined) return false;
+      await news;
+    }
+    return true;
+  }
+
+  written(key: ObjectKey): readonly Written[] {
+    return this.#announcements.written(keyText(key));
+  }
+
+  forget(staleness: Staleness): void {
+    if (staleness === "disconnected") this.#completeFrom = performance.now() + completeAfterMillis;
+    this.#announcements.retractAll(staleness === "disconnected" ? "all replicas" : "others");
+  }
+
+  stop(): void {
+    this.#subscription.unsubscribe();
+  }
+
+  #send(message: Message): void {
+    // Without a connection no replica can receive it, and it would not be valid later.
+    if (!this.#nc.isClosed()) this.#nc.publish(this.#subject, JSON.stringify(message));
+  }
+
+  #flush(): void {
+    if (this.#outgoing.length + this.#ended.length === 0) return;
+    const now = performance.now();
+    const wrote = this.#outgoing.map(({ until, ...write }) => ({
+      ...write,
+      millis: Math.max(0, Math.floor(until - now)),
+    }));
+    const open: Record<string, number> = {};
+    for (const { key, millis } of wrote) if (this.#own.has(key)) open[key] = millis;
+    this.#send({ wrote, open, ended: this.#ended });
+    this.#outgoing = [];
+    this.#ended = [];
+  }
+
+  #retract(key: string): void {
+    this.#announcements.retract(key);
+    this.#send({ retract: key });
+  }
+
+  #receive(message: Message | undefined): void {
+    if (message === undefined) this.#completeFrom = performance.now() + completeAfterMillis;
+    else if ("retract" in message) this.#announcements.retract(message.retract);
+    else this.#learn(message);
+  }
+
+  #learn({ wrote, open = {}, ended = [] }: Announcement): void {
+    for (const one of wrote) {
+      this.#announcements.add("another", one);
+      this.#open.tell(one.key);
+    }
+    // This replica also receives its own messages, later than it knows.
+    for (const [key, millis] of Object.entries(open)) if (!this.#own.has(key)) this.#open.open(key, millis);
+    for (const key of ended) if (!this.#own.has(key)) this.#open.close(key);
+  }
 }

@@ -25,8 +25,8 @@ export interface Job {
   readonly log: Logger;
   /** Called for each write. Its event is an echo, unless the write says otherwise. */
   onWrite(write: Write): void;
-  /** Sends pending announcements of writes to the other replicas. */
-  flushEchoes(): void;
+  /** The reconcile writes nothing more: sends its pending announcements to the other replicas. */
+  endWrites(): void;
   /** Milliseconds since the ticket arrived. */
   millis(): number;
   /** Number of writes so far. */
@@ -38,10 +38,10 @@ export interface Job {
 }
 
 /** The parts of a job that are known when its ticket arrives. */
-type JobFacts = Omit<Job, "writes" | "recordedWrites" | "firstWrite" | "millis" | "onWrite" | "flushEchoes">;
+type JobFacts = Omit<Job, "writes" | "recordedWrites" | "firstWrite" | "millis" | "onWrite" | "endWrites">;
 
 /** Creates the job of a ticket that has just arrived. It announces its writes as echoes. */
-export function createJob(facts: JobFacts, echoes: Pick<Echoes, "announce" | "flush">): Job {
+export function createJob(facts: JobFacts, echoes: Pick<Echoes, "announce" | "end">): Job {
   const { ticket, key } = facts;
   let writes = 0;
   const recordedWrites: RecordedWrite[] = [];
@@ -63,7 +63,7 @@ export function createJob(facts: JobFacts, echoes: Pick<Echoes, "announce" | "fl
       // If the event is not an echo, it enqueues the key, and the next reconcile must read at least this version.
       echoes.announce(key, { ...write, uid }, event === "echo" ? ticket.ownedMillis() : 0);
     },
-    flushEchoes: echoes.flush,
+    endWrites: () => echoes.end(key),
   };
 }
 
@@ -71,9 +71,9 @@ export function createJob(facts: JobFacts, echoes: Pick<Echoes, "announce" | "fl
  * Acknowledges the ticket and waits for the server's confirmation. Throws if this worker no longer owns it. Announces the writes
  * first: a replica that routes the event of a write and finds the key free must recognize the event as an echo.
  */
-export async function confirm({ ticket, flushEchoes }: Pick<Job, "ticket" | "flushEchoes">): Promise<void> {
+export async function confirm({ ticket, endWrites }: Pick<Job, "ticket" | "endWrites">): Promise<void> {
   ticket.assertOwned();
-  flushEchoes();
+  endWrites();
   await ticket.delivery.confirmDone();
   ticket.release();
 }

@@ -169,6 +169,7 @@ export class Reconciler {
       if (error instanceof OwnershipLostError) this.#settlement.reportLost(job);
       throw error;
     } finally {
+      job.endWrites();
       release();
     }
   }

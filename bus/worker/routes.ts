@@ -182,11 +182,14 @@ class Routing {
 
   async #enqueue(key: ObjectKey, event: ObjectEvent, signal: AbortSignal): Promise<EnqueueOutcome> {
     const { echoes, queue, clock, metrics } = this.#options;
-    const isEcho = () => !event.correction && echoes.has(key, event.uid, event.resourceVersion);
+    const { uid, resourceVersion, correction } = event;
+    const isEcho = () => !correction && echoes.has(key, uid, resourceVersion);
+    const willBeEcho = async () => !correction && (await echoes.willHave(key, uid, resourceVersion));
     const request = requestOf(event, clock);
-    let outcome: EnqueueOutcome = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
+    let outcome: EnqueueOutcome =
+      isEcho() || (await willBeEcho()) ? "echo" : await queue.requestUnlessOwned(key, request, signal);
     if (outcome === "owned") {
-      // Most likely the owner has just written this, and its announcement is about to arrive.
+      // Most likely the owner has just written this for the first time, and its announcement is about to arrive.
       await sleep(announcementMillis);
       outcome = isEcho() ? "echo" : await queue.request(key, request, signal);
     }
