@@ -23,7 +23,7 @@ import { objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology/streams.ts";
 import { publishSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
-import { turnEndAfterFirst } from "../values/eventloop.ts";
+import { gathering } from "../values/eventloop.ts";
 import { headIn, holds, isNewChange, knownFrom, lastState, unversioned } from "./known.ts";
 import type { Address, Known, Ledger } from "./ledger.ts";
 
@@ -65,8 +65,11 @@ const sizeOf = ({ data }: EventMessage): number => Buffer.byteLength(data) + hea
 /** Kinds of Kubernetes itself, whose groups have no dot, only change with the API server. Metadata has the same fields in all kinds. */
 const mayGainFields = ({ group, publish }: Kind): boolean => group.includes(".") && publish === "object";
 
-/** Shared by all writers, because they share the connection. */
-const endOfTurn = turnEndAfterFirst();
+/**
+ * Shared by all writers, because they share the connection. A change of an object that has a controller waits up to these milliseconds
+ * for others: most are the echoes of a reconcile.
+ */
+const gathered = gathering(10, 64);
 
 /** Stores the objects of one kind, and records in the ledger what the bus has. */
 export class ObjectWriter {
@@ -155,7 +158,7 @@ export class ObjectWriter {
     const subject = this.#subjectOf(address);
     const message = this.#fitting(subject, event);
     // The changes of one chunk of the watch share a socket write.
-    const later = endOfTurn();
+    const later = address.owner === "" ? gathered.urgent() : gathered.patient();
     if (later !== undefined) await later;
     for (;;) {
       const before = this.#ledger.get(address);

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, expect, test, vi } from "vitest";
-import { atTurnEnd, soon } from "./eventloop.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { atTurnEnd, gathering, soon } from "./eventloop.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -37,4 +37,65 @@ test("soon - runs once for several plans, together with others, and again after 
   one();
   vi.advanceTimersByTime(20);
   expect(runs).toEqual(["one", "other", "one"]);
+});
+
+describe("gathering", () => {
+  /** Lets callers in, and records who has continued. */
+  function gather(most = 10) {
+    const { urgent, patient } = gathering(10, most);
+    const continued: string[] = [];
+    const enter = async (name: string, when: Promise<void> | undefined) => {
+      await when;
+      continued.push(name);
+    };
+    return {
+      continued,
+      urgent: (name: string) => void enter(name, urgent()),
+      patient: (name: string) => void enter(name, patient()),
+    };
+  }
+  beforeEach(() => void vi.useFakeTimers());
+
+  test("after a rest, a patient caller continues at once", async () => {
+    const { continued, patient } = gather();
+    patient("first");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(continued).toEqual(["first"]);
+    await vi.advanceTimersByTimeAsync(10);
+    patient("second");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(continued).toEqual(["first", "second"]);
+  });
+
+  test("soon after another caller, patient ones wait and continue together", async () => {
+    const { continued, patient } = gather();
+    patient("first");
+    await vi.advanceTimersByTimeAsync(4);
+    patient("second");
+    await vi.advanceTimersByTimeAsync(5);
+    patient("third");
+    expect(continued).toEqual(["first"]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(continued).toEqual(["first", "second", "third"]);
+  });
+
+  test("an urgent caller continues at once, and those that wait with it", async () => {
+    const { continued, urgent, patient } = gather();
+    patient("first");
+    await vi.advanceTimersByTimeAsync(4);
+    patient("second");
+    urgent("third");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(continued.sort()).toEqual(["first", "second", "third"]);
+  });
+
+  test("when enough wait, all continue", async () => {
+    const { continued, patient } = gather(2);
+    patient("first");
+    await vi.advanceTimersByTimeAsync(4);
+    patient("second");
+    patient("third");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(continued.sort()).toEqual(["first", "second", "third"]);
+  });
 });

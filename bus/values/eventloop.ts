@@ -35,6 +35,46 @@ export function turnEndAfterFirst(): () => Promise<void> | undefined {
   };
 }
 
+/** Callers that may wait for each other. Each function returns undefined if the caller continues at once. */
+export interface Gathering {
+  /** Continues as {@link turnEndAfterFirst} says, and lets those that wait continue too. */
+  urgent(): Promise<void> | undefined;
+  /** Waits for an urgent caller, or for up to `millis` after the last callers have continued. After a longer rest, it is urgent. */
+  patient(): Promise<void> | undefined;
+}
+
+/** Gathers up to `most` callers for up to `millis`, so that what they send under load shares socket writes. */
+export function gathering(millis: number, most: number): Gathering {
+  const turnEnd = turnEndAfterFirst();
+  let last = Number.NEGATIVE_INFINITY;
+  let waiting: PromiseWithResolvers<void> | undefined;
+  let count = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const release = (): void => {
+    clearTimeout(timer);
+    last = performance.now();
+    count = 0;
+    waiting?.resolve();
+    waiting = undefined;
+  };
+  const urgent = (): Promise<void> | undefined => {
+    release();
+    return turnEnd();
+  };
+  return {
+    urgent,
+    patient() {
+      const left = last + millis - performance.now();
+      if (left <= 0 || ++count >= most) return urgent();
+      if (waiting === undefined) {
+        waiting = Promise.withResolvers();
+        timer = setTimeout(release, left);
+      }
+      return waiting.promise;
+    },
+  };
+}
+
 /** Returns a function that plans `run` for the end of the current turn. However often it is called in a turn, `run` is called once. */
 export function atTurnEnd(run: () => void): () => void {
   let isPlanned = false;

@@ -204,7 +204,10 @@ class ReplicaEchoes implements Echoes {
     this.#announcements.add("this replica", { ...write, key: text, millis: Math.floor(ownedMillis) });
     this.#open.tell(text);
     this.#outgoing.push({ ...write, key: text, until: performance.now() + ownedMillis });
-    if (this.#own.get(text) === "announced") return this.#flushSoon();
+    if (this.#own.get(text) === "announced") {
+      this.#flushSoon();
+      return;
+    }
     if (this.#own.has(text)) this.#own.set(text, "announced");
     this.#flushAtTurnEnd();
   }

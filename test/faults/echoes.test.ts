@@ -219,7 +219,8 @@ test("announces a write before acknowledging its ticket", async () => {
   const announced: string[] = [];
   replica.nc.subscribe(echoSubject(scope), {
     callback(_, message) {
-      if (message.string().includes("wrote")) announced.push("announced");
+      const { wrote = [] } = message.json<{ wrote?: unknown[] }>();
+      if (wrote.length > 0) announced.push("announced");
     },
   });
   bus.nc.subscribe(`$JS.ACK.${workStream(scope.fn)}.>`, {

@@ -1,4 +1,5 @@
 /** Announcements of writes between replicas, over a real server. */
+import { setImmediate as turn } from "node:timers/promises";
 import {
   afterAll,
   afterEach,
@@ -108,6 +109,95 @@ test("a write for one key is not an echo for another key", async () => {
     expect(echoes.has(key, uid, "22")).toBe(false);
     expect(echoes.has({ ...key, name: "third" }, uid, version)).toBe(false);
   }
+});
+
+/** The messages that replicas publish about writes. */
+async function announcements(): Promise<readonly { wrote: Written[]; ended: string[] }[]> {
+  const { nc } = await connectBus({ url: local.natsUrl, name: "listener" });
+  onTestFinished(() => nc.close());
+  const messages: { wrote: Written[]; ended: string[] }[] = [];
+  nc.subscribe(echoSubject(scope), {
+    callback(_, message) {
+      const found = message.json<{ wrote?: Written[]; ended: string[] }>();
+      if (found.wrote !== undefined) messages.push({ wrote: found.wrote, ended: found.ended });
+    },
+  });
+  await nc.flush();
+  return messages;
+}
+
+const versions = (wrote: readonly Written[]) => wrote.map(({ resourceVersion }) => resourceVersion);
+
+test("the first write of a reconcile is announced at once, and the rest together at its end", async () => {
+  const messages = await announcements();
+  const writer = await replica("writer");
+  writer.begin(key);
+  writer.announce(key, write, owned);
+  await expect.poll(() => messages.length, polling).toBe(1);
+  writer.announce(key, { ...write, uid: "second", resourceVersion: "21" }, owned);
+  await turn();
+  writer.announce(key, { ...write, uid: "third", resourceVersion: "22" }, owned);
+  writer.end(key);
+  await expect.poll(() => messages.length, polling).toBe(2);
+  expect(messages.map(({ wrote, ended }) => [versions(wrote), ended])).toEqual([
+    [[version], []],
+    [["21", "22"], ["default/song"]],
+  ]);
+});
+
+test("a later write of a reconcile that goes on is announced, too", async () => {
+  const [writer, other] = await replicas();
+  writer.begin(key);
+  writer.announce(key, write, owned);
+  await untilAnnounced(other);
+  writer.announce(key, { ...write, uid: "second" }, owned);
+  await expect.poll(() => other.has(key, "second", version), polling).toBe(true);
+});
+
+describe("an event during a reconcile", () => {
+  /** A replica that knows that another one reconciles the key, and a question about a write that was not announced. */
+  async function asked() {
+    const [writer, other] = await replicas();
+    // It has not missed announcements, so it retracts none.
+    vi.advanceTimersByTime(60_000);
+    writer.begin(key);
+    writer.announce(key, write, owned);
+    await untilAnnounced(other);
+    return { writer, other, answer: other.willHave(key, "second", version) };
+  }
+
+  test("waits for the announcement that makes it an echo", async () => {
+    const { writer, answer } = await asked();
+    writer.announce(key, { ...write, uid: "second" }, owned);
+    writer.end(key);
+    expect(await answer).toBe(true);
+  });
+
+  test("waits for no more than the end of the reconcile", async () => {
+    const { writer, answer } = await asked();
+    writer.end(key);
+    expect(await answer).toBe(false);
+  });
+
+  test("waits for a limited time", async () => {
+    const { answer } = await asked();
+    vi.advanceTimersByTime(1000);
+    expect(await answer).toBe(false);
+  });
+
+  test("waits in the replica that reconciles, too", async () => {
+    const { writer } = await asked();
+    const answer = writer.willHave(key, "second", version);
+    writer.announce(key, { ...write, uid: "second" }, owned);
+    expect(await answer).toBe(true);
+  });
+});
+
+test("without a reconcile, an event does not wait", async () => {
+  const [writer, other] = await replicas();
+  writer.announce(key, write, owned);
+  await untilAnnounced(other);
+  expect(await other.willHave(key, "second", version)).toBe(false);
 });
 
 describe("a replica that begins a reconcile retracts announcements that it may have missed", () => {
