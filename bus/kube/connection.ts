@@ -4,6 +4,7 @@
  */
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { isDebugged } from "../config/debugger.ts";
+import { withoutIssuer } from "./clientcertificate.ts";
 import { type Access, type Kubeconfig, KubeconfigError } from "./kubeconfig.ts";
 import type { RequestHeaders } from "./kubeconfiguser.ts";
 
@@ -150,12 +151,13 @@ const poolOptions: Readonly<Record<PoolRole, Agent.Options>> = {
   namespaceWatches: { allowH2: true },
 };
 
-function openPool({ proxy, tls }: Access, role: PoolRole): Pool {
+function openPool({ proxy, ...access }: Access, role: PoolRole): Pool {
   if (proxy?.startsWith("socks")) {
     throw new KubeconfigError("SOCKS proxies are not supported: use an http:// or https:// proxy-url");
   }
   // Under a debugger no connection is reused: a pause outlasts the server's keep-alive, and the next write would fail.
   const reuse = isDebugged() ? { pipelining: 0 } : { keepAliveTimeout: 60_000 };
+  const tls = withoutIssuer(access.tls);
   const common = { ...poolOptions[role], ...reuse };
   const dispatcher =
     proxy === undefined
