@@ -1,11 +1,12 @@
+/** What a connection to the API server shows of its user. */
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
+import { kubeClient } from "../../bus/kube/client.ts";
+import { openConnection } from "../../bus/kube/connection.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
-import { kubeClient } from "./client.ts";
-import { openConnection } from "./connection.ts";
 
 const authority = createCertificateAuthority("authority");
 const user = authority.client({ user: "jane" });
