@@ -6,6 +6,7 @@ import type { Span } from "../tracing/spans.ts";
 import type { Credentials, KubeConnection, PoolRole } from "./connection.ts";
 import { adviceFor, type Denial, denialOf } from "./denial.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
+import { type Answer, exchange } from "./exchange.ts";
 import { impersonationHeaders, type RequestHeaders } from "./kubeconfiguser.ts";
 import { retryThrottled } from "./pending.ts";
 
@@ -78,17 +79,38 @@ export class Transport {
 
   /** Sends a request whose answer is read while it arrives. Returns its body. */
   async stream(request: ApiRequest, role: PoolRole): Promise<Dispatcher.ResponseData["body"]> {
-    const response = await this.#open(request, role);
-    if (response.statusCode !== 200) throw await errorOf(request, response, this.#advise);
-    return response.body;
+    const send: Send<Dispatcher.ResponseData> = async (url, credentials, onStatus) => {
+      const { dispatcher } = credentials;
+      const response = await ask(url, {
+        ...optionsOf(request, 0, credentials, this.#impersonation),
+        dispatcher,
+      });
+      onStatus(response.statusCode);
+      return response;
+    };
+    const { statusCode, headers, body } = await this.#open(request, role, send, (refused) =>
+      refused.body.dump(),
+    );
+    if (statusCode === 200) return body;
+    throw errorOf(request, { statusCode, headers, text: await body.text() }, this.#advise);
   }
 
   #sendUntilServed<R>(request: ApiRequest, parse: (text: string) => R, span?: Span): Promise<R> {
     return retryThrottled(request.signal, `${request.method} ${request.path}`, async () => {
-      const response = await this.#open(request, "requests", span);
-      if (response.statusCode >= 300) throw await errorOf(request, response, this.#advise);
+      const answer = await this.#open(request, "requests", (url, credentials, onStatus) =>
+        exchange(
+          credentials.dispatcher,
+          url,
+          optionsOf(request, headersTimeoutMillis, credentials, this.#impersonation),
+          (statusCode) => {
+            setStatusCode(span, statusCode);
+            onStatus(statusCode);
+          },
+        ),
+      );
+      if (answer.statusCode >= 300) throw errorOf(request, answer, this.#advise);
       try {
-        return parse(await response.body.text());
+        return parse(answer.text);
       } catch (error) {
         throw unreachable(error, request, this.#connection.server);
       }
@@ -96,74 +118,82 @@ export class Transport {
   }
 
   /** Sends a request, and once more if the connection could renew what the server rejects. */
-  async #open(request: ApiRequest, role: PoolRole, span?: Span): Promise<Dispatcher.ResponseData> {
+  async #open<A extends Pick<Answer, "statusCode">>(
+    request: ApiRequest,
+    role: PoolRole,
+    send: Send<A>,
+    discard?: (answer: A) => Promise<void>,
+  ): Promise<A> {
     const connection = this.#connection;
     const call = { method: request.method, path: request.path, host: this.#host };
     const url = `${connection.server}${request.path}${queryText(request.query)}`;
     for (let renewed = false; ; renewed = true) {
       const credentials = await connection.credentials(role);
-      let response: Dispatcher.ResponseData;
+      let answer: A;
       let outcome: CallOutcome = "abandoned";
       this.#observer?.begun(call);
       try {
-        response = await ask(url, optionsOf(request, role, credentials, this.#impersonation));
-        outcome = response.statusCode;
+        answer = await send(url, credentials, (statusCode) => {
+          outcome = statusCode;
+        });
       } catch (error) {
         // A failed handshake has sent nothing.
         if (isDistrust(error) && !renewed && (await connection.renew(credentials))) continue;
-        if (!request.signal?.aborted) outcome = "unanswered";
+        if (outcome === "abandoned" && !request.signal?.aborted) outcome = "unanswered";
         throw unreachable(error, request, connection.server);
       } finally {
         this.#observer?.ended(call, outcome);
       }
-      setStatusCode(span, response.statusCode);
-      if (response.statusCode !== 401 || renewed || !(await connection.renew(credentials))) return response;
-      await response.body.dump();
+      if (answer.statusCode !== 401 || renewed || !(await connection.renew(credentials))) return answer;
+      await discard?.(answer);
     }
   }
 }
 
-const optionsOf = (
+/** Sends a request once. Calls `onStatus` when the answer begins. */
+type Send<A> = (url: string, credentials: Credentials, onStatus: (statusCode: number) => void) => Promise<A>;
+
+function optionsOf(
   request: ApiRequest,
-  role: PoolRole,
+  bodyTimeout: number,
   credentials: Credentials,
   impersonation: RequestHeaders,
-) => ({
-  method: request.method,
-  dispatcher: credentials.dispatcher,
-  headersTimeout: headersTimeoutMillis,
-  bodyTimeout: role === "requests" ? headersTimeoutMillis : 0,
-  headers: {
-    ...credentials.headers,
-    ...impersonation,
-    accept: request.accept ?? "application/json",
-    ...(request.body !== undefined && { "content-type": request.contentType ?? "application/json" }),
-    ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
-  },
-  body: request.body === undefined ? null : JSON.stringify(request.body),
-  ...(request.signal && { signal: request.signal }),
-});
+) {
+  const { method, accept = "application/json", body, contentType, traceparent, signal } = request;
+  const headers: Record<string, string> = { ...credentials.headers, ...impersonation, accept };
+  if (body !== undefined) headers["content-type"] = contentType ?? "application/json";
+  if (traceparent !== undefined) headers.traceparent = traceparent;
+  return {
+    method,
+    headersTimeout: headersTimeoutMillis,
+    bodyTimeout,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+    ...(signal && { signal }),
+  };
+}
 
-/** The error for an answer that refuses the request. Reads the body. */
-async function errorOf(
+/** The error for an answer that refuses the request. */
+function errorOf(
   request: ApiRequest,
-  response: Dispatcher.ResponseData,
+  { statusCode, headers, text }: Answer,
   advise: (denial: Denial) => string,
-): Promise<ApiError> {
-  const status = parseStatus(await response.body.text());
-  const seconds = Number(response.headers["retry-after"]);
-  const denial = response.statusCode === 403 ? denialOf(request, status.message) : undefined;
-  return new ApiError(`${request.method} ${request.path}`, response.statusCode, status, {
+): ApiError {
+  const status = parseStatus(text);
+  const seconds = Number(headers["retry-after"]);
+  const denial = statusCode === 403 ? denialOf(request, status.message) : undefined;
+  return new ApiError(`${request.method} ${request.path}`, statusCode, status, {
     ...(Number.isFinite(seconds) && seconds > 0 && { retryAfterMillis: seconds * 1000 }),
     ...(denial && { isDenied: true, advice: advise(denial) }),
   });
 }
 
-function queryText(query: ApiRequest["query"]): string {
-  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
-  );
-  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+function queryText(query: ApiRequest["query"] = {}): string {
+  let text = "";
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) text += `${text === "" ? "?" : "&"}${name}=${encodeURIComponent(value)}`;
+  }
+  return text;
 }
 
 function parseStatus(text: string): StatusBody {

@@ -29,7 +29,11 @@ export async function* watchEvents<T extends KubeObject>(
 ): AsyncGenerator<WatchEvent<T>> {
   // A stream that is left early emits an abort error.
   stream.on("error", () => undefined);
-  for await (const line of lines(stream, path)) yield eventIn<T>(line, path);
+  const lines = new Lines(path);
+  // One asynchronous step per chunk, which may have many lines.
+  for await (const chunk of stream) {
+    for (const line of lines.endedBy(chunk as Buffer)) yield eventIn<T>(line, path);
+  }
 }
 
 function eventIn<T extends KubeObject>(line: string, path: string): WatchEvent<T> {
@@ -73,25 +77,32 @@ function statusIn(object: unknown): [status: number, body: StatusBody] {
   return [typeof code === "number" && Number.isInteger(code) ? code : 500, body];
 }
 
-/** Splits a stream into lines. Drops an unfinished last line, because its event is sent again. */
-async function* lines(stream: Readable, path: string): AsyncGenerator<string> {
-  const decoder = new StringDecoder("utf8");
-  // A long line arrives in many pieces: scan each piece once.
-  let pieces: string[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    const parts = decoder.write(chunk as Buffer).split("\n");
-    for (const [at, part] of parts.entries()) {
-      pieces.push(part);
-      length += part.length;
-      if (at < parts.length - 1) {
-        const line = pieces.join("");
-        pieces = [];
-        length = 0;
-        if (line !== "") yield line;
-      } else if (length > maxLine) {
-        throw new WatchDecodeError(`the watch of ${path} has a line of more than ${maxLine} characters`);
-      }
+/** Splits chunks into lines. An unfinished last line is dropped, because its event is sent again. */
+class Lines {
+  readonly #path: string;
+  readonly #decoder = new StringDecoder("utf8");
+  /** A long line arrives in many pieces: scan each piece once. */
+  #pieces: string[] = [];
+  #length = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The lines that end in this chunk, without empty ones. */
+  *endedBy(chunk: Buffer): Generator<string> {
+    const text = this.#decoder.write(chunk);
+    let from = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+      const line = this.#pieces.join("") + text.slice(from, end);
+      this.#pieces = [];
+      this.#length = 0;
+      from = end + 1;
+      if (line !== "") yield line;
     }
+    this.#pieces.push(text.slice(from));
+    this.#length += text.length - from;
+    if (this.#length > maxLine)
+      throw new WatchDecodeError(`the watch of ${this.#path} has a line of more than ${maxLine} characters`);
   }
 }

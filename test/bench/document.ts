@@ -85,8 +85,8 @@ Figures are medians of the rounds, with minimum and maximum in parentheses. A ra
 within minutes of each other, so a slow machine affects all of them.
 
 **Tested**: the Zundoko operator, as a function on Denrei and in Go (\`test/bench/peer\`: cached reads, owner index, \`MaxConcurrentReconciles\` 10, no
-client-side rate limit), on the same kube-apiserver. "Go" makes the same API calls as the function on Denrei. "Go, one write per reconcile" is how such
-an operator is usually written, and makes more calls.
+client-side rate limit), on the same kube-apiserver. All write the same fields. "Go" makes the same API calls as the function on Denrei. "Go, one write
+per reconcile" is how such an operator is usually written, and makes more calls.
 
 **Machine**: [one machine](#machine), shared by servers, workers, and load.
 

@@ -31,6 +31,7 @@ type children struct {
 	client.Client               // reads from the cache
 	live          client.Reader // reads from the API server
 	word          func(n int) string
+	replica       string
 	lastWord      sync.Map // client.ObjectKey -> time.Time, only of Hikawas that have an interval
 }
 
@@ -90,6 +91,10 @@ func (c *children) pause(h *Hikawa) time.Duration {
 func (c *children) sayNext(ctx context.Context, h *Hikawa, said song) error {
 	n := said.next()
 	z := &Zundoko{Spec: SaySpec{c.word(n)}}
+	z.Annotations = map[string]string{
+		group + "/said-at": time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00"),
+		group + "/said-by": c.replica,
+	}
 	if err := c.create(ctx, h, fmt.Sprintf("%s-zundoko-%03d", h.Name, n), z); err != nil {
 		return err
 	}
@@ -98,7 +103,9 @@ func (c *children) sayNext(ctx context.Context, h *Hikawa, said song) error {
 }
 
 func (c *children) sayKiyoshi(ctx context.Context, h *Hikawa) error {
-	return c.create(ctx, h, h.Name+"-kiyoshi", &Kiyoshi{Spec: SaySpec{"Kiyoshi!"}})
+	k := &Kiyoshi{Spec: SaySpec{"Kiyoshi!"}}
+	k.Annotations = map[string]string{group + "/said-by": c.replica}
+	return c.create(ctx, h, h.Name+"-kiyoshi", k)
 }
 
 // create creates a child of h, or reads the one that h has under this name already.

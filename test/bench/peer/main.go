@@ -68,7 +68,7 @@ func run(ctx context.Context, metricsAddr, probeAddr string, oneWrite bool, elec
 	if err != nil {
 		return err
 	}
-	own := &children{Client: mgr.GetClient(), live: mgr.GetAPIReader(), word: wordSource()}
+	own := &children{Client: mgr.GetClient(), live: mgr.GetAPIReader(), word: wordSource(), replica: "controller"}
 	var r reconcile.Reconciler = &songs{children: own}
 	if oneWrite {
 		r = steps{own}

@@ -73,11 +73,11 @@ func (r *songs) record(ctx context.Context, h *Hikawa, said song, kiyoshied bool
 	if err := r.patchSpec(ctx, h, said, kiyoshied || h.Spec.SayKiyoshi); err != nil {
 		return err
 	}
-	before := h.DeepCopyObject().(*Hikawa)
-	h.Status.NumZundokosSaid, h.Status.Kiyoshied = len(said), kiyoshied
-	if h.Status == before.Status {
+	if h.Status.NumZundokosSaid == len(said) && h.Status.Kiyoshied == kiyoshied {
 		return nil
 	}
+	before := h.DeepCopyObject().(*Hikawa)
+	h.report(len(said), kiyoshied)
 	err := r.Status().Patch(ctx, h, client.MergeFrom(before))
 	return r.wrote(h, err)
 }

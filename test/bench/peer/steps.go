@@ -39,7 +39,7 @@ func (r steps) step(ctx context.Context, h *Hikawa) (time.Duration, error) {
 		}
 		return 0, r.sayNext(ctx, h, said)
 	case h.Status.NumZundokosSaid != len(said):
-		h.Status.NumZundokosSaid = len(said)
+		h.report(len(said), false)
 		return 0, r.Status().Update(ctx, h)
 	case h.Spec.SayKiyoshi:
 		if wait := r.pause(h); wait > 0 {
@@ -48,7 +48,7 @@ func (r steps) step(ctx context.Context, h *Hikawa) (time.Duration, error) {
 		if err := r.sayKiyoshi(ctx, h); err != nil {
 			return 0, err
 		}
-		h.Status.Kiyoshied = true
+		h.report(len(said), true)
 		return 0, r.Status().Update(ctx, h)
 	case said.isOver():
 		h.Spec.SayKiyoshi = true

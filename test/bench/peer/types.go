@@ -1,14 +1,18 @@
 package main
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+const group = "zundokokiyoshi.kaitoy.github.com"
+
 // newScheme has no KiyoshiList: Kiyoshis are only created, never listed or cached.
 func newScheme() *runtime.Scheme {
-	gv := schema.GroupVersion{Group: "zundokokiyoshi.kaitoy.github.com", Version: "v1beta1"}
+	gv := schema.GroupVersion{Group: group, Version: "v1beta1"}
 	s := runtime.NewScheme()
 	s.AddKnownTypes(gv, &Hikawa{}, &HikawaList{}, &Zundoko{}, &ZundokoList{}, &Kiyoshi{})
 	metav1.AddToGroupVersion(s, gv)
@@ -24,8 +28,10 @@ type Hikawa struct {
 		SayKiyoshi     bool `json:"sayKiyoshi,omitempty"`
 	} `json:"spec"`
 	Status struct {
-		NumZundokosSaid int  `json:"numZundokosSaid,omitempty"`
-		Kiyoshied       bool `json:"kiyoshied,omitempty"`
+		NumZundokosSaid    int                `json:"numZundokosSaid,omitempty"`
+		Kiyoshied          bool               `json:"kiyoshied,omitempty"`
+		ObservedGeneration int64              `json:"observedGeneration,omitempty"`
+		Conditions         []metav1.Condition `json:"conditions,omitempty"`
 	} `json:"status,omitzero"`
 }
 
@@ -53,11 +59,12 @@ type ZundokoList struct {
 
 type Kiyoshi Zundoko // the same fields, but a separate kind, and so a separate Go type
 
-// Only the metadata needs a deep copy: specs and status hold plain values.
+// Only metadata and conditions need a deep copy: the other fields hold plain values.
 
 func (in *Hikawa) DeepCopyObject() runtime.Object {
 	out := *in
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	out.Status.Conditions = slices.Clone(in.Status.Conditions)
 	return &out
 }
 
