@@ -8,9 +8,6 @@ import { OversizedDeliveryError, type Stored, storeDelivery } from "../webhooks/
 /** How long a failure to store makes this replica unready, so that others get the requests. Milliseconds. */
 const unreadyMillis = 5_000;
 
-/** Webhooks in one socket write. The bus stores them while the next ones are read. */
-const perWrite = 8;
-
 /** Options of a {@link WebhookStore}. */
 export interface WebhookStoreOptions {
   /** Limit for storing one event, in milliseconds. */
@@ -23,8 +20,8 @@ export interface WebhookStoreOptions {
 export class WebhookStore {
   readonly #bus: Bus;
   readonly #options: WebhookStoreOptions;
-  /** Webhooks of one turn of the event loop share socket writes. */
-  readonly #endOfTurn = turnEnd(perWrite);
+  /** Webhooks of one turn of the event loop share a socket write. */
+  readonly #endOfTurn = turnEnd();
   #failure: { readonly at: number; readonly reason: string } | undefined;
 
   constructor(bus: Bus, options: WebhookStoreOptions) {

@@ -3,28 +3,16 @@
  * a call per message would dominate the CPU time of a busy process.
  */
 
-/**
- * Returns a function that waits for the end of the current turn. All waiters of a turn continue together; with `most`, each group of
- * that many continues as soon as it is complete.
- */
-export function turnEnd(most: number = Number.POSITIVE_INFINITY): () => Promise<void> {
-  let group: { readonly end: Promise<void>; readonly resolve: () => void; waiters: number } | undefined;
+/** Returns a function that waits for the end of the current turn. All waiters of a turn continue together. */
+export function turnEnd(): () => Promise<void> {
+  let end: Promise<void> | undefined;
   return () => {
-    if (group === undefined) {
-      const { promise: end, resolve } = Promise.withResolvers<void>();
-      const opened = { end, resolve, waiters: 0 };
-      group = opened;
+    end ??= new Promise((resolve) => {
       setImmediate(() => {
-        if (group === opened) group = undefined;
+        end = undefined;
         resolve();
       });
-    }
-    const { end, resolve } = group;
-    group.waiters++;
-    if (group.waiters >= most) {
-      group = undefined;
-      resolve();
-    }
+    });
     return end;
   };
 }

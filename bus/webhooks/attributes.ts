@@ -9,9 +9,9 @@ export const attributeText: RegExp = /^[^\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}
 
 /** URLs and paths of unreserved characters (RFC 3986), which most sources are. */
 const plainSource = /^(?:https?:\/\/[a-z0-9.-]+(?::\d{1,5})?)?(?:\/[\w.~-]*)+$/i;
-/** Times in UTC on days that every month has. */
+/** Times in UTC, without leap days and leap seconds. */
 const plainTime =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
+  /^\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/;
 
 /**
  * The attributes without the format that CloudEvents requires. All other texts of the event must match {@link attributeText}. The
