@@ -56,6 +56,8 @@ interface PendingRequest {
 }
 
 const timeoutMillis = 5000;
+/** Ids start again after so many, long after the earlier requests have ended. */
+const ids = 2 ** 31;
 
 /** The client library's error has only the message `timeout`. */
 function unanswered(subject: string, millis: number): Error {
@@ -145,7 +147,8 @@ class ConnectionInbox implements Inbox {
     receive: (answer: Msg) => "more" | "last",
     reject: (error: unknown) => void,
   ): void {
-    const id = this.#nextId++;
+    const id = this.#nextId;
+    this.#nextId = (id + 1) % ids;
     const end = (): void => {
       this.#pending.delete(id);
       clearTimeout(timer);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { BriefMap } from "./briefmap.ts";
 import { LinkedList } from "./linkedlist.ts";
 
-test("BriefMap - has the values that were set and not deleted, the oldest first", () => {
+test("BriefMap - has the values that were set and not deleted, by number", () => {
   const map = new BriefMap<string>();
   for (const id of [0, 1, 2, 10, 11]) map.set(id, `v${id}`);
   map.delete(1);

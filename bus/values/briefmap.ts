@@ -1,5 +1,5 @@
 /**
- * A map of entries that stay briefly, by increasing numbers. Use it for what is in flight.
+ * A map of entries that stay briefly, by numbers from 0 to 2^32 - 2. Use it for what is in flight.
  *
  * Why not a `Map`: V8 replaces the table of a `Map` or a `Set` once per some dozen additions, and the old table refers to the new
  * one. Once a table is in the old generation, all later ones survive every minor garbage collection, with the entries that they had,
@@ -21,7 +21,7 @@ export class BriefMap<T> {
     delete this.#entries[id];
   }
 
-  /** The values at the moment, the oldest first. */
+  /** The values at the moment, by number. */
   values(): T[] {
     return Object.values(this.#entries);
   }
