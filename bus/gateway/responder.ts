@@ -68,13 +68,9 @@ export class Responder {
       ...((this.#stopping || !signed || !request.complete) && { connection: "close" }),
       ...answer.headers,
     });
-    if (request.complete) {
-      // Headers and text in one system call.
-      response.end(text);
-      return;
-    }
-    response.write(text);
+    if (request.complete) return void response.end(text);
     // Closing now could discard the answer before a sender that is still sending has read it.
+    response.write(text);
     await pastEnd(request);
     response.end();
   }
