@@ -4,7 +4,7 @@
  * https://github.com/cloudevents/spec/blob/main/cloudevents/bindings/nats-protocol-binding.md
  */
 import { type MsgHdrs, MsgHdrsImpl } from "@nats-io/transport-node";
-import { CloudEvent, V1, ValidationError } from "cloudevents";
+import { CloudEvent, type CloudEventV1, V1, ValidationError } from "cloudevents";
 import { attribute, prefix } from "./attributes.ts";
 
 export { attribute } from "./attributes.ts";
@@ -15,18 +15,16 @@ export interface EventMessage {
   readonly data: string;
 }
 
-/** Writes an event with JSON data. The SDK validated the event when it was built. */
-export function toMessage(event: CloudEvent<unknown>): EventMessage {
-  const out: Record<string, string[]> = {};
-  for (const [name, value] of Object.entries(event)) {
+/** Writes an event with JSON data. Its attributes were validated when it was built. */
+export function toMessage(event: CloudEventV1<unknown>): EventMessage {
+  const headers = new MsgHdrsImpl();
+  for (const name of Object.keys(event)) {
+    const value = event[name];
     if (name === "data" || name === "data_base64" || value === undefined || value === null) continue;
-    out[prefix + name] = [encode(String(value))];
+    // Names and values are printable ASCII already, so a check of each character is unnecessary.
+    headers.headers.set(prefix + name, [encode(String(value))]);
   }
-  // Names and values are printable ASCII already, so a check of each character is unnecessary.
-  return {
-    headers: MsgHdrsImpl.fromRecord(out),
-    data: event.data === undefined ? "" : JSON.stringify(event.data),
-  };
+  return { headers, data: event.data === undefined ? "" : JSON.stringify(event.data) };
 }
 
 /**

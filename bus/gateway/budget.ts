@@ -5,6 +5,8 @@
  * so that small ones, the majority, always find memory.
  */
 
+import { LinkedList, type ListNode } from "../values/linkedlist.ts";
+
 /** Sizes in bytes. */
 export interface BudgetLimits {
   /** The largest body. */
@@ -29,7 +31,7 @@ export const defaultBudget: BudgetLimits = {
 interface Share {
   left: number;
   /** Rooms of incomplete bodies, the oldest first. */
-  readonly held: Set<Room>;
+  readonly held: LinkedList<Room>;
 }
 
 interface Budget {
@@ -48,6 +50,8 @@ export class Room {
   readonly #budget: Budget;
   readonly #since: number;
   #share: Share;
+  /** Among the rooms of incomplete bodies. */
+  #place: ListNode<Room> | undefined;
   #bytes = 0;
 
   constructor(budget: Budget) {
@@ -62,10 +66,10 @@ export class Room {
     const share = bytes > smallBytes ? large : small;
     if (share !== this.#share) this.free();
     this.#share = share;
-    share.held.add(this);
+    this.#place ??= share.held.append(this);
     const missing = bytes - this.#bytes;
     while (missing > share.left) {
-      const [oldest = this] = share.held;
+      const { first: oldest = this } = share.held;
       if (oldest === this || now() - oldest.#since < graceMillis) return false;
       oldest.free();
       oldest.onTaken("displaced");
@@ -77,7 +81,9 @@ export class Room {
 
   /** Marks the body as complete: it no longer gives way. */
   keep(): void {
-    this.#share.held.delete(this);
+    if (this.#place === undefined) return;
+    this.#share.held.remove(this.#place);
+    this.#place = undefined;
   }
 
   /** Frees the memory. */
@@ -98,8 +104,8 @@ export function openBudget(
   now: () => number = () => performance.now(),
 ): () => Room {
   const budget: Budget = {
-    small: { left: allSmall, held: new Set() },
-    large: { left: allLarge, held: new Set() },
+    small: { left: allSmall, held: new LinkedList() },
+    large: { left: allLarge, held: new LinkedList() },
     smallBytes: small,
     graceMillis,
     now,

@@ -6,7 +6,7 @@
  * hooks and secrets.
  */
 import type { IncomingMessage } from "node:http";
-import type { CloudEvent } from "cloudevents";
+import type { CloudEventV1 } from "cloudevents";
 import type { WebhookAddress } from "../subjects.ts";
 import { setWebhook, webhookSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
@@ -57,7 +57,7 @@ export interface ReceiverOptions {
   readonly store: (
     hook: Hook,
     at: WebhookAddress,
-    event: CloudEvent<unknown>,
+    event: CloudEventV1<unknown>,
     answerBy: number,
   ) => Promise<Stored>;
   /** Milliseconds since the epoch. */

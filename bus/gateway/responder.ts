@@ -68,9 +68,10 @@ export class Responder {
       ...((this.#stopping || !signed || !request.complete) && { connection: "close" }),
       ...answer.headers,
     });
-    response.write(text);
+    if (request.complete) return void response.end(text);
     // Closing now could discard the answer before a sender that is still sending has read it.
-    if (!request.complete) await pastEnd(request);
+    response.write(text);
+    await pastEnd(request);
     response.end();
   }
 }
@@ -86,6 +87,7 @@ const pathOf = (url: string): string =>
 /** Logs failures of signed requests as warnings. Requests from strangers must not fill the log. */
 function logAnswer(log: Logger, { method, url = "", socket }: IncomingMessage, answer: Answer): void {
   const { status, outcome, provider, event, delivery, detail } = answer;
+  if (detail === undefined && !log.isLevelEnabled("debug")) return;
   const request = provider === undefined ? `${method} ${pathOf(url)}` : undefined;
   const from = socket.remoteAddress;
   const record = { status, outcome, provider, event, delivery, detail, request, from };

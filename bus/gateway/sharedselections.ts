@@ -42,10 +42,11 @@ export async function shareSelections(
   });
   return {
     ...own,
-    of: (provider, event) => [
-      ...own.of(provider, event),
-      ...(others.current().schemas.get(keyOf(provider, event)) ?? []),
-    ],
+    of(provider, event) {
+      const schemas = own.of(provider, event);
+      const more = others.current().schemas.get(keyOf(provider, event));
+      return more === undefined ? schemas : [...schemas, ...more];
+    },
     stop: others.stop,
   };
 }

@@ -1,5 +1,5 @@
 /** Stores the gateway's webhooks on the bus, each within a time limit, and reports recent failures. */
-import type { CloudEvent } from "cloudevents";
+import type { CloudEventV1 } from "cloudevents";
 import type { Bus } from "../nats/connect.ts";
 import type { WebhookAddress } from "../subjects.ts";
 import { turnEnd } from "../values/eventloop.ts";
@@ -33,7 +33,7 @@ export class WebhookStore {
   async store(
     hook: string,
     at: WebhookAddress,
-    event: CloudEvent<unknown>,
+    event: CloudEventV1<unknown>,
     answerBy: number,
   ): Promise<Stored> {
     const { limitMillis, now } = this.#options;

@@ -10,6 +10,7 @@ import {
   type NatsConnection,
   type Payload,
 } from "@nats-io/transport-node";
+import { BriefMap } from "../values/briefmap.ts";
 import { readableHeaders } from "./headers.ts";
 import type { Identity } from "./identity.ts";
 import { BusPermissionError, watchDenials } from "./permissionerror.ts";
@@ -55,6 +56,8 @@ interface PendingRequest {
 }
 
 const timeoutMillis = 5000;
+/** Ids start again after so many, long after the earlier requests have ended. */
+const ids = 2 ** 31;
 
 /** The client library's error has only the message `timeout`. */
 function unanswered(subject: string, millis: number): Error {
@@ -80,7 +83,8 @@ class ConnectionInbox implements Inbox {
   readonly #identity: Identity;
   /** Responses arrive on this subject, followed by the id of their request. */
   readonly #responses: string;
-  readonly #pending = new Map<string, PendingRequest>();
+  /** By id. */
+  readonly #pending = new BriefMap<PendingRequest>();
   readonly #denialListeners = new Set<(denied: BusPermissionError) => void>();
   /** Set if the subscription to responses failed: none can arrive. */
   #broken: Error | undefined;
@@ -143,7 +147,8 @@ class ConnectionInbox implements Inbox {
     receive: (answer: Msg) => "more" | "last",
     reject: (error: unknown) => void,
   ): void {
-    const id = String(this.#nextId++);
+    const id = this.#nextId;
+    this.#nextId = (id + 1) % ids;
     const end = (): void => {
       this.#pending.delete(id);
       clearTimeout(timer);
@@ -173,14 +178,14 @@ class ConnectionInbox implements Inbox {
     }
   }
 
-  #publish(id: string, subject: string, data: Payload, headers: MsgHdrs | undefined): void {
+  #publish(id: number, subject: string, data: Payload, headers: MsgHdrs | undefined): void {
     if (this.#broken !== undefined) throw this.#broken;
     const reply = `${this.#responses}.${id}`;
     this.#nc.publish(subject, data, headers ? { reply, headers } : { reply });
   }
 
   #receive(answer: Msg): void {
-    this.#pending.get(answer.subject.slice(this.#responses.length + 1))?.receive(answer);
+    this.#pending.get(Number(answer.subject.slice(this.#responses.length + 1)))?.receive(answer);
   }
 
   #break(error: Error): void {
@@ -191,7 +196,7 @@ class ConnectionInbox implements Inbox {
 
   #denied(denied: BusPermissionError): void {
     if (denied.operation !== "publish") return;
-    for (const { subject, fail } of [...this.#pending.values()]) if (subject === denied.subject) fail(denied);
+    for (const { subject, fail } of this.#pending.values()) if (subject === denied.subject) fail(denied);
     for (const listener of this.#denialListeners) listener(denied);
   }
 
@@ -205,7 +210,7 @@ class ConnectionInbox implements Inbox {
   }
 
   #failAll(error: Error): void {
-    for (const { fail } of [...this.#pending.values()]) fail(error);
+    for (const { fail } of this.#pending.values()) fail(error);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The open connections of a server: the state of each, and which one to close for a new one. */
 import type { IncomingMessage } from "node:http";
 import { isIPv6, type Socket } from "node:net";
+import { LinkedList, type ListNode } from "../values/linkedlist.ts";
 import type { ConnectionState } from "./connectionmetrics.ts";
 
 /** A request that arrives at this rate is not slow. Bytes per second. */
@@ -14,7 +15,9 @@ export interface Connection {
   hasProof: boolean;
   /** Number of unanswered requests. `proven` holds those with a proven sender. */
   requests: number;
-  readonly proven: Set<IncomingMessage>;
+  readonly proven: IncomingMessage[];
+  /** Its place among the connections in its state; undefined if it is proven. */
+  place: ListNode<Connection> | undefined;
   /** When the connection opened or its current request started, in milliseconds, and the bytes received by then. */
   since: number;
   before: number;
@@ -25,9 +28,9 @@ export class OpenConnections {
   readonly #graceMillis: number;
   readonly #open = new Map<Socket, Connection>();
   /** By source, each the oldest first. */
-  readonly #unproven = new Map<string, Set<Connection>>();
+  readonly #unproven = new Map<string, LinkedList<Connection>>();
   /** The longest idle first. */
-  readonly #kept = new Set<Connection>();
+  readonly #kept = new LinkedList<Connection>();
 
   /** `graceMillis`: a younger connection is not the first to be closed. */
   constructor(graceMillis: number) {
@@ -60,7 +63,8 @@ export class OpenConnections {
       state: "unproven",
       hasProof: false,
       requests: 0,
-      proven: new Set(),
+      proven: [],
+      place: undefined,
       since: 0,
       before: 0,
     };
@@ -72,6 +76,8 @@ export class OpenConnections {
   remove(connection: Connection): void {
     this.#leave(connection);
     this.#open.delete(connection.socket);
+    // Not earlier, because a sender's next request would need the list again.
+    if (this.#unproven.get(connection.source)?.size === 0) this.#unproven.delete(connection.source);
   }
 
   /** A request arrived. */
@@ -83,45 +89,51 @@ export class OpenConnections {
   /** The sender of a request is proven. */
   prove(connection: Connection, request: IncomingMessage): void {
     connection.hasProof = true;
-    connection.proven.add(request);
+    if (!connection.proven.includes(request)) connection.proven.push(request);
     this.#enter(connection, "proven");
   }
 
   /** A request was answered, or its connection was closed. */
   end(connection: Connection, request: IncomingMessage): void {
     connection.requests--;
-    const wasProven = connection.proven.delete(request);
+    const at = connection.proven.indexOf(request);
+    if (at >= 0) connection.proven.splice(at, 1);
     if (!this.#open.has(connection.socket)) return;
     if (connection.requests === 0 && connection.hasProof) this.#enter(connection, "kept");
-    else if (wasProven && connection.proven.size === 0) this.#enter(connection, "unproven");
+    else if (at >= 0 && connection.proven.length === 0) this.#enter(connection, "unproven");
   }
 
   /** The connection to close for a new one. Undefined if all have a proven request. */
   last(): Connection | undefined {
-    let most: ReadonlySet<Connection> = new Set();
+    let most = new LinkedList<Connection>();
     for (const some of this.#unproven.values()) if (some.size > most.size) most = some;
-    const [oldest] = most;
-    const [idle] = this.#kept;
-    return firstSlow(most, this.#graceMillis) ?? idle ?? oldest;
+    return firstSlow(most, this.#graceMillis) ?? this.#kept.first ?? most.first;
   }
 
   #enter(connection: Connection, state: ConnectionState): void {
     this.#leave(connection);
     connection.state = state;
-    if (state === "kept") this.#kept.add(connection);
+    if (state === "kept") connection.place = this.#kept.append(connection);
     if (state !== "unproven") return;
     connection.since = performance.now();
     connection.before = connection.socket.bytesRead;
-    const others = this.#unproven.get(connection.source) ?? new Set();
-    this.#unproven.set(connection.source, others.add(connection));
+    connection.place = this.#unprovenOf(connection.source).append(connection);
   }
 
   #leave(connection: Connection): void {
-    if (connection.state === "kept") this.#kept.delete(connection);
-    if (connection.state !== "unproven") return;
-    const others = this.#unproven.get(connection.source);
-    others?.delete(connection);
-    if (others?.size === 0) this.#unproven.delete(connection.source);
+    const { state, source, place } = connection;
+    if (place === undefined) return;
+    if (state === "kept") this.#kept.remove(place);
+    else this.#unproven.get(source)?.remove(place);
+    connection.place = undefined;
+  }
+
+  #unprovenOf(source: string): LinkedList<Connection> {
+    const known = this.#unproven.get(source);
+    if (known !== undefined) return known;
+    const list = new LinkedList<Connection>();
+    this.#unproven.set(source, list);
+    return list;
   }
 }
 

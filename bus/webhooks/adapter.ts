@@ -1,7 +1,8 @@
 /** Webhooks as CloudEvents, with the {@link selectFields selected} fields of their payload as data. */
-import { CloudEvent, ValidationError } from "cloudevents";
+import { type CloudEventV1, V1 } from "cloudevents";
 import type { z } from "zod";
 import { newTrace } from "../tracing/trace.ts";
+import { attributeText, misformedAttributes } from "./attributes.ts";
 import { MalformedPayloadError, valueAt } from "./malformed.ts";
 import type { AttributeFields, WebhookProvider } from "./provider.ts";
 import { selectFields } from "./selection.ts";
@@ -25,7 +26,7 @@ export interface WebhookDelivery {
 
 /** A webhook as an event, with its address. */
 export interface AdaptedWebhook {
-  readonly event: CloudEvent<unknown>;
+  readonly event: CloudEventV1<unknown>;
   /** In lower case, because GitHub's names and those of others are case-insensitive. Empty if the payload has none. */
   readonly owner: string;
   readonly repository: string;
@@ -46,7 +47,8 @@ export function adaptWebhook(webhook: WebhookDelivery): AdaptedWebhook {
   const address = addressOf(fields, texts);
   texts.check("the id of the delivery", delivery);
   if (texts.problems.length > 0) throw new MalformedPayloadError(name, texts.problems, provider);
-  const attributes = {
+  const event = {
+    specversion: V1,
     id: delivery,
     type: ending === undefined ? type : `${type}.${ending.text}`,
     source: source?.text ?? `/${provider.name}/${hook}`,
@@ -54,14 +56,14 @@ export function adaptWebhook(webhook: WebhookDelivery): AdaptedWebhook {
     time: time?.text ?? now.toISOString(),
     datacontenttype: "application/json",
     traceparent,
+    data: selected.data,
   };
-  try {
-    return { event: new CloudEvent({ ...attributes, data: selected.data }), ...address };
-  } catch (error) {
-    if (!(error instanceof ValidationError)) throw error;
-    const found = { source: source?.field, time: time?.field };
-    throw new MalformedPayloadError(name, misformed(error, found), provider);
+  const wrong = misformedAttributes(event);
+  if (wrong.length > 0) {
+    const fieldOf = { source: source?.field, time: time?.field };
+    throw new MalformedPayloadError(name, misformed(wrong, fieldOf), provider);
   }
+  return { event, owner: address.owner, repository: address.repository };
 }
 
 const typeOf = (provider: string, event: string): string =>
@@ -76,12 +78,6 @@ function addressOf(fields: AttributeFields, texts: Texts): Pick<AdaptedWebhook, 
   const partOf = (names: readonly string[] | undefined) => texts.first(names)?.text.toLowerCase() ?? "";
   return { owner: partOf(fields.owner), repository: partOf(fields.repository) };
 }
-
-/**
- * A non-empty String of CloudEvents (section 3.1 of its specification). The SDK replaces an empty id or time with its own, and
- * accepts characters that headers cannot carry.
- */
-const attributeText = /^[^\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]+$/u;
 
 /** The format of a time that the SDK accepts. */
 const timeFormat = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -110,13 +106,15 @@ class Texts {
     fields: readonly string[] = [],
     { write = String, format = attributeText }: Reading = {},
   ): { readonly field: string; readonly text: string } | undefined {
-    const set = fields.flatMap((field) => {
-      const value = valueAt(this.#payload, field.split("."));
-      return typeof value === "string" || typeof value === "number" ? [{ field, text: write(value) }] : [];
-    });
-    const found = set.find(({ text }) => attributeText.test(text) && format.test(text));
-    const [first] = set;
-    if (found !== undefined || first === undefined || !this.#strict) return found;
+    let first: { readonly field: string; readonly text: string } | undefined;
+    for (const field of fields) {
+      const value = valueAt(this.#payload, pathOf(field));
+      if (typeof value !== "string" && typeof value !== "number") continue;
+      const set = { field, text: write(value) };
+      if (attributeText.test(set.text) && format.test(set.text)) return set;
+      first ??= set;
+    }
+    if (first === undefined || !this.#strict) return undefined;
     this.check(first.field, first.text);
     return first;
   }
@@ -133,10 +131,20 @@ function timeText(time: string | number): string {
   return typeof time === "number" && !Number.isNaN(date.getTime()) ? date.toISOString() : String(time);
 }
 
-/** The SDK's validation errors, by the fields that made the attributes: formats of source and time. */
-function misformed(error: ValidationError, fields: Record<string, string | undefined>): string[] {
-  return (error.errors ?? []).map((problem) => {
-    const attribute = typeof problem === "string" ? "event" : problem.instancePath.slice(1);
-    return `${fields[attribute] ?? attribute}: expected the format of the attribute ${attribute}, found other text`;
-  });
+/** Problems of attributes, by the fields that made them: formats of source and time. */
+const misformed = (attributes: readonly string[], fields: Record<string, string | undefined>): string[] =>
+  attributes.map(
+    (attribute) =>
+      `${fields[attribute] ?? attribute}: expected the format of the attribute ${attribute}, found other text`,
+  );
+
+/** The steps of dotted paths, by path. The paths of a provider are fixed. */
+const paths = new Map<string, readonly string[]>();
+
+function pathOf(field: string): readonly string[] {
+  const known = paths.get(field);
+  if (known !== undefined) return known;
+  const path = field.split(".");
+  paths.set(field, path);
+  return path;
 }

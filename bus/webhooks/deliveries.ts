@@ -1,5 +1,5 @@
 /** Stores each webhook delivery once on the bus. */
-import type { CloudEvent } from "cloudevents";
+import type { CloudEventV1 } from "cloudevents";
 import { type EventMessage, toMessage } from "../events/binding.ts";
 import type { Bus } from "../nats/connect.ts";
 import { notStored } from "../nats/publishbacklog.ts";
@@ -41,7 +41,7 @@ const longestSubject = 1000;
 export async function storeDelivery(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm" | "nc">,
   at: WebhookAddress & { readonly hook: string },
-  event: CloudEvent<unknown>,
+  event: CloudEventV1<unknown>,
   { signal, now }: StoreOptions,
 ): Promise<Stored> {
   const subject = webhookSubject(at);
@@ -83,7 +83,9 @@ export async function storeDelivery(
 }
 
 function expectFitting({ nc }: Pick<Bus, "nc">, subject: string, { headers, data }: EventMessage): void {
-  const bytes = Buffer.byteLength(data) + Buffer.byteLength(JSON.stringify([...headers])) + messageIdBytes;
+  let bytes = Buffer.byteLength(data) + messageIdBytes;
+  // Names and values of headers are ASCII. Each line has a colon, a space, and a line break.
+  for (const [name, [value = ""]] of headers) bytes += name.length + value.length + 4;
   const limit = nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
   if (bytes > limit)
     throw new OversizedDeliveryError(

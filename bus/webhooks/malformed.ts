@@ -17,8 +17,11 @@ export class MalformedPayloadError extends Error {
 }
 
 /** The value at a path; undefined if the path does not exist. */
-export const valueAt = (object: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce((value, step) => (value as Record<PropertyKey, unknown> | null | undefined)?.[step], object);
+export function valueAt(object: unknown, path: readonly PropertyKey[]): unknown {
+  let value = object;
+  for (const step of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[step];
+  return value;
+}
 
 /** zod's issues without its messages, which may quote values. */
 export function mismatches(issues: readonly z.core.$ZodIssue[], payload: unknown): string[] {

@@ -19,7 +19,7 @@ export function selectionsOf(
   builtIn: readonly WebhookProvider[],
 ): Selections {
   const providers = new Map(builtIn.map((provider) => [provider.name, provider]));
-  const schemas = new Map<string, Set<z.ZodType>>();
+  const schemas = new Map<string, readonly z.ZodType[]>();
   const events: { readonly provider: string; readonly event: string }[] = [];
   for (const { provider, event, select } of triggers) {
     const { name } = provider;
@@ -30,14 +30,14 @@ export function selectionsOf(
       );
     providers.set(name, provider);
     const key = keyOf(name, event);
-    const found = schemas.get(key);
-    if (found === undefined) events.push({ provider: name, event });
-    schemas.set(key, (found ?? new Set()).add(select));
+    const found = schemas.get(key) ?? [];
+    if (found.length === 0) events.push({ provider: name, event });
+    if (!found.includes(select)) schemas.set(key, [...found, select]);
   }
   return {
     providers,
     events,
-    of: (provider, event) => [...(schemas.get(keyOf(provider, event)) ?? [])],
+    of: (provider, event) => schemas.get(keyOf(provider, event)) ?? [],
   };
 }
 

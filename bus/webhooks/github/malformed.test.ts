@@ -1,3 +1,4 @@
+import { CloudEvent } from "cloudevents";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { MalformedPayloadError } from "../malformed.ts";
@@ -125,8 +126,8 @@ test("malformed - converts any JSON to an event, or throws an error that shows n
       ([name, payload]) => {
         try {
           const { event } = convert(name, payload);
-          expect(event.validate()).toBe(true);
-          expect(JSON.stringify(readBack(event))).toBe(JSON.stringify(event));
+          const validated = new CloudEvent(event);
+          expect(JSON.stringify(readBack(event))).toBe(JSON.stringify(validated));
           outcomes.add("event");
         } catch (error) {
           expect(error).toBeInstanceOf(MalformedPayloadError);
