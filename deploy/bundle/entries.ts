@@ -1,6 +1,7 @@
 /** The entry points of a bundle: generated modules that load the command line and the configuration of a project. */
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
+import { ExpectedError } from "denrei/runtime";
 
 /** The modules of the package `denrei` that a bundle starts with. */
 export interface Program {
@@ -12,22 +13,22 @@ export interface Program {
 
 /** The program of a project: of the package `denrei` that the project has installed, or of the one beside this package. */
 export function programOf(project: string, config: string): Program {
-  const compile = resolvedFrom([join(project, "package.json"), import.meta.filename], "denrei/compile");
-  const command = dirname(compile);
-  const extension = extname(compile);
-  const module = (path: string): string => JSON.stringify(join(command, `${path}${extension}`));
-  const starting = (path: string): string =>
-    [
-      `const { runFromBundle } = await import(${module("../project/bundle")});`,
-      "runFromBundle(import.meta.dirname);",
-      `await import(${module(path)});`,
-    ].join("\n");
+  const program = resolvedFrom([join(project, "package.json"), import.meta.filename], "denrei/command");
+  const module = (path: string): string =>
+    JSON.stringify(join(dirname(program), `${path}${extname(program)}`));
+  const setUp = `const { runFromBundle } = await import(${module("../project/bundle")});
+runFromBundle(import.meta.dirname);`;
   return {
-    launcher: join(command, "denrei.js"),
+    launcher: join(dirname(program), "denrei.js"),
     entries: {
-      denrei: `${nodeCheck}\n${starting("main")}`,
-      compile: starting("compile"),
+      denrei: `${nodeCheck}\n${setUp}\nawait import(${module("main")});`,
       "denrei.config": `export { default } from ${JSON.stringify(config)};`,
+      // The program comes last: it runs a command line, and exits.
+      compile: `${setUp}
+const { loadProcesses } = await import(${module("compile")});
+await loadProcesses();
+process.argv.splice(2, Infinity, "--version");
+await import(new URL("denrei.js", import.meta.url).href);`,
     },
   };
 }
@@ -46,5 +47,5 @@ function resolvedFrom(places: readonly string[], specifier: string): string {
       // Not installed there.
     }
   }
-  throw new Error(`cannot find the package of ${specifier}: run npm install`);
+  throw new ExpectedError(`the package denrei is not installed, or too old: run npm install denrei@latest`);
 }

@@ -1,7 +1,7 @@
 /** Files that modules open by their URL (`new URL("./x", import.meta.url)`): a bundle has copies of them. */
 import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Plugin } from "rolldown";
 
@@ -45,7 +45,9 @@ export function referredFiles({ launcher, root, onCopy }: FilesOptions): Plugin 
     const folder = dirname(path);
     const to = `files/${copyNameOf(folder)}`;
     const isProgram = /\.[cm]?[jt]s$/.test(path);
-    onCopy(isProgram ? { from: folder, to, isProgram } : { from: path, to: `${to}/${basename(path)}`, isProgram });
+    onCopy(
+      isProgram ? { from: folder, to, isProgram } : { from: path, to: `${to}/${basename(path)}`, isProgram },
+    );
     return `${to}/${basename(path)}`;
   };
   return {
@@ -69,6 +71,3 @@ export function referredFiles({ launcher, root, onCopy }: FilesOptions): Plugin 
 }
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8);
-
-/** The path of the copy of a file within a bundle. */
-export const copyPath = (out: string, { to }: Copied): string => join(out, to);

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { cp, glob, readFile, realpath } from "node:fs/promises";
 import { createRequire, isBuiltin } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
+import { ExpectedError } from "denrei/runtime";
 
 /** Imports of packages in the modules of a program. */
 const imported = /(?:\bfrom\s*|\bimport\s*|\bimport\.meta\.resolve\(\s*|\bimport\(\s*)"([^"./$][^"$]*)"/g;
@@ -14,7 +15,9 @@ export async function importedPackages(folder: string): Promise<string[]> {
   const found = new Set<string>();
   for await (const path of glob("**/*.{js,ts}", { cwd: folder })) {
     if (/\.(test|d)\.ts$/.test(path)) continue;
-    const text = (await readFile(join(folder, path), "utf8")).replaceAll(comments, "").replaceAll(typeOnly, "");
+    const text = (await readFile(join(folder, path), "utf8"))
+      .replaceAll(comments, "")
+      .replaceAll(typeOnly, "");
     for (const [, specifier = ""] of text.matchAll(imported))
       if (!isBuiltin(specifier)) found.add(packageName(specifier));
   }
@@ -43,11 +46,13 @@ export async function copyPackages(wanted: readonly Wanted[], target: string): P
     const folder = await packageFolder(name, from);
     if (folder === undefined) {
       if (isOptional) return;
-      throw new Error(`the package ${name}, which ${from} needs at run time, is not installed: npm install ${name}`);
+      throw new Error(
+        `the package ${name}, which ${from} needs at run time, is not installed: npm install ${name}`,
+      );
     }
     const before = copied.get(name);
     if (before !== undefined && before !== folder)
-      throw new Error(
+      throw new ExpectedError(
         `the bundle needs two versions of the package ${name}: ${before} and ${folder}. Install one that suits both.`,
       );
     if (before !== undefined) return;
@@ -79,8 +84,3 @@ async function packageFolder(name: string, from: string): Promise<string | undef
   }
   return undefined;
 }
-
-/** The `node_modules` folder of a bundle. */
-export const modulesFolder = (out: string): string => join(out, "node_modules");
-
-export { dirname };

@@ -137,6 +137,7 @@ describe("the image", () => {
       "dashboard",
       "denrei.config.ts",
       "deploy",
+      "dist",
       "functions",
       "node_modules",
       "package.json",
@@ -207,16 +208,27 @@ describe("the image", () => {
   });
 
   test("has a compile cache for its user, so that no start compiles", async () => {
-    const modules = ["bus/command/worker.ts", "functions/zundoko/hikawa.ts", "deploy/cli/dashboard.ts"];
-    const load = modules.map((path) => `await import("./${path}");`).join(" ");
-    const { command, args } = image.command(["--input-type=module", "--eval", load]);
-    const env = { ...imageEnvironment(), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
-    const { stderr } = await run(command, args, { cwd: image.app, env, maxBuffer: 1 << 26 });
-    const reads = stderr.split("\n").filter((line) => /reading cache from .* file:(?!.*\[eval)/.test(line));
-    for (const path of modules) expect(reads.filter((line) => line.includes(path))).not.toEqual([]);
+    const flags = entryPoint().slice(0, -1);
+    const dashboard = ["--input-type=module", "--eval", 'await import("./deploy/cli/dashboard.ts");'];
+    const reads = [
+      // The function is looked up when the modules of a worker have been loaded.
+      ...(await cacheReads([...entryPoint(), "worker", "unknown"])),
+      ...(await cacheReads([...flags, ...dashboard])),
+    ];
+    for (const path of ["dist/denrei.js", "dist/denrei.config.js", "dist/worker-", "deploy/cli/dashboard.ts"])
+      expect(reads.filter((line) => line.includes(path))).not.toEqual([]);
     expect(reads.length).toBeGreaterThan(200);
     expect(reads.filter((line) => !line.includes("success"))).toEqual([]);
   });
+
+  /** What Node reports about each module that a program loads, except the program of `--eval`. */
+  async function cacheReads(line: readonly string[]): Promise<string[]> {
+    const { command, args } = image.command(line);
+    const env = { ...imageEnvironment(), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
+    const options = { cwd: image.app, env, maxBuffer: 1 << 26 };
+    const { stderr } = await run(command, args, options).catch((error: { stderr: string }) => error);
+    return stderr.split("\n").filter((one) => /reading cache from .* file:(?!.*\[eval)/.test(one));
+  }
 
   test("has a working entry point", async () => {
     expect(JSON.parse(allOf(image.lastStage, "ENTRYPOINT")[0] ?? "")[0]).toBe("node");
