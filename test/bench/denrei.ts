@@ -1,6 +1,5 @@
 /** Our side: one bridge, three workers, and the bus. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
 import { consumers, streams } from "../../bus/subjects.ts";
 import { type ReconcileFunction, subscriptionOf } from "../../bus/worker/function.ts";
@@ -8,8 +7,8 @@ import hikawa from "../../functions/zundoko/hikawa.ts";
 import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import { collectGarbage, profilerEnv, profilerSocket } from "./profiler/profiler.ts";
+import { program } from "./program.ts";
 
-const program = fileURLToPath(new URL("../../bus/command/denrei.js", import.meta.url));
 const workers = 3;
 const cluster = "default";
 const settlePollMillis = 200;
@@ -29,6 +28,7 @@ export function denrei(environment: BenchEnvironment, profiler: "profiler" | "no
   return {
     side: "denrei",
     async start(label): Promise<DenreiRunning> {
+      const bundle = await program();
       const start = (role: string) => {
         const isBridge = role === "bridge";
         const name = `${role}-${label}`;
@@ -36,8 +36,12 @@ export function denrei(environment: BenchEnvironment, profiler: "profiler" | "no
           name,
           role: isBridge ? "bridge" : hikawa.name,
           command: process.execPath,
-          args: [program, ...(isBridge ? ["bridge"] : ["worker", hikawa.name])],
-          env: { DENREI_REPLICA: name, ...(profiler === "profiler" && profilerEnv(directory)) },
+          args: [...bundle.args, ...(isBridge ? ["bridge"] : ["worker", hikawa.name])],
+          env: {
+            ...bundle.env,
+            DENREI_REPLICA: name,
+            ...(profiler === "profiler" && profilerEnv(directory)),
+          },
           readyLine: /"msg":"(bridge|worker) ready"/,
         });
       };
