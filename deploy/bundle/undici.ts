@@ -82,7 +82,7 @@ export const partsOfUndici: Plugin = {
     filter: { id: /^denrei:undici\// },
     async handler(id, importer) {
       const entry = await this.resolve("undici", importer);
-      return entry && { id: `${id}?${dirname(entry.id)}`, moduleSideEffects: false };
+      return entry && { id: `${id}?${dirname(entry.id)}`, moduleSideEffects: true };
     },
   },
   load: {

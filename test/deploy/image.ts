@@ -59,8 +59,10 @@ export async function makeImage(): Promise<Image> {
   const app = join(folder, allOf(lastStage, "WORKDIR")[0] ?? "");
   await mkdir(app);
   await rename(join(dependencies, "app/node_modules"), join(app, "node_modules"));
-  for (const path of ["dashboard/web/dist", "dist"])
-    await cp(join(built, path), join(app, path), { recursive: true });
+  for (const rest of allOf(stageNamed(stages, "app"), "COPY")) {
+    const [, from = "", to = ""] = /^--from=built \/app\/(\S+) (\S+)$/.exec(rest) ?? [];
+    if (from !== "") await cp(join(built, from), join(app, to), { recursive: true });
+  }
   await runStage(stageNamed(stages, "app"), folder);
   await runStage(lastStage, folder);
   await run("chmod", ["-R", "a-w,a+rX", folder]);
