@@ -2,6 +2,7 @@
  * The command line: the processes of the platform, and the commands that other packages of the project add. Each command loads its
  * code when it runs, so that workers start quickly.
  */
+import "../nodeversion.ts";
 import { Command, CommanderError } from "commander";
 import { accountSettings, admissionSettings, busProcessSettings, readSettings } from "../config/config.ts";
 import manifest from "../package.json" with { type: "json" };

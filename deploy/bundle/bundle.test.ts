@@ -160,20 +160,21 @@ test("the parts of undici are those of its entry point", () => {
 });
 
 describe("building", () => {
+  const absent = "no-such-package";
   const simple = { "denrei.config.ts": listing("./probe.ts"), "probe.ts": "export default {};" };
 
   test("fails for a package that is not installed, and names the file that imports it", async () => {
-    const files = { ...simple, "probe.ts": 'import one from "no-such-package";\nexport default one;' };
+    const files = { ...simple, "probe.ts": `import one from "${absent}";\nexport default one;` };
     await expect(bundled("missing", files)).rejects.toThrow(/no-such-package, imported by .*probe\.ts/);
   });
 
   test("leaves out an optional peer dependency that is not installed", async () => {
     const files = {
       ...simple,
-      "probe.ts": 'export default () => import("no-such-package");',
+      "probe.ts": `export default () => import("${absent}");`,
       "package.json": JSON.stringify({
-        peerDependencies: { "no-such-package": "1" },
-        peerDependenciesMeta: { "no-such-package": { optional: true } },
+        peerDependencies: { [absent]: "1" },
+        peerDependenciesMeta: { [absent]: { optional: true } },
       }),
     };
     const out = await bundled("optional", files);
