@@ -53,6 +53,7 @@ export async function bundleProject({ project, out, external }: BundleOptions): 
     await build.write({
       dir: out,
       format: "esm",
+      charset: "ascii",
       comments: false,
       // For `node --enable-source-maps`, which costs 27 MB: without it, stack traces have the names of functions, and of modules.
       sourcemap: true,
