@@ -17,8 +17,8 @@ const isProcess = (args: readonly string[]): boolean => processes.includes(args[
 export type CommandLine = (args: readonly string[]) => Promise<number | undefined>;
 
 /**
- * The command line of the installed package `denrei`, for a process that runs from a bundle and is asked for a command of another
- * package: a bundle has only the processes of the platform. Undefined if no package with commands is installed.
+ * The command line of the installed package `denrei`, for the command of another package in a process that runs from a bundle. A
+ * bundle has only the processes of the platform. Undefined if no package with commands is installed.
  */
 export async function installedCommandLine(args: readonly string[]): Promise<CommandLine | undefined> {
   if (bundleFolder() === undefined || isProcess(args)) return undefined;

@@ -1,6 +1,8 @@
 /**
- * The command line: the processes of the platform, and the commands that other packages of the project add. Each command loads its
- * code when it runs, so that workers start quickly.
+ * `denrei/command`: the command line, for bundles. It has the processes of the platform, and the commands that other packages of the
+ * project add. Each command loads its code when it runs, so that workers start quickly.
+ *
+ * @packageDocumentation
  */
 import "../nodeversion.ts";
 import { Command, CommanderError } from "commander";

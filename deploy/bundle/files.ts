@@ -10,7 +10,7 @@ export interface Copied {
   readonly from: string;
   /** Its path in the bundle. */
   readonly to: string;
-  /** Whether it is a folder of modules, which run as they are and may import packages. */
+  /** Whether it is a folder of modules, which run unchanged and may import packages. */
   readonly isProgram: boolean;
 }
 
@@ -29,7 +29,7 @@ const reference = /(\bnew Worker\(\s*)?\bnew URL\(\s*"([^"$]+)",\s*import\.meta\
 
 /**
  * A plugin that replaces URLs of files. The program of a thread becomes a chunk. Of the program of a process, the folder is copied:
- * such a process may restrict which files it reads, and find modules by their names. Any other file or folder is copied as it is.
+ * such a process may restrict which files it reads, and find modules by their names. Any other file or folder is copied unchanged.
  *
  * All modules of a bundle are in one folder, so a path is the same from each of them.
  */

@@ -60,7 +60,7 @@ export function partOf(name: string): string | undefined {
 
 const prefix = "denrei:undici/";
 
-/** The plugin. A module that imports a part of another kind, or types only, stays as it is. */
+/** The plugin. A module that imports a part of another kind, or types only, is not changed. */
 export const partsOfUndici: Plugin = {
   name: "denrei:undici",
   transform: {
