@@ -23,6 +23,7 @@ async function bundled(
   name: string,
   files: Readonly<Record<string, string>>,
   external: readonly string[] = [],
+  warnings: string[] = [],
 ): Promise<string> {
   const folder = join(scratch, name, "project");
   await mkdir(folder, { recursive: true });
@@ -30,7 +31,7 @@ async function bundled(
   for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
   const out = join(scratch, name, "dist");
   const project = { name, folder, file: join(folder, "denrei.config.ts") };
-  await bundleProject({ project, out, external });
+  await bundleProject({ project, out, external, onWarning: (text) => warnings.push(text) });
   await rm(folder, { recursive: true });
   return out;
 }
@@ -181,6 +182,22 @@ describe("building", () => {
     expect((await node(join(out, "denrei.js"), "--version")).code).toBe(0);
   });
 
+  test("copies the files that a module names by URL, and warns about a module that uses its path", async () => {
+    const files = {
+      ...simple,
+      "probe.ts": `import { readFileSync } from "node:fs";
+        const text = readFileSync(new URL("./words.txt", import.meta.url), "utf8");
+        export default { name: "probe", reconcile() { return [text, import.meta.dirname]; } };`,
+      "words.txt": "from a file",
+    };
+    const warnings: string[] = [];
+    const out = await bundled("files", files, [], warnings);
+    expect(warnings).toEqual([expect.stringMatching(/^probe\.ts uses its path, .* name files by new URL/)]);
+    const program = `const { default: config } = await import(${JSON.stringify(join(out, "denrei.config.js"))});
+      console.log((await config.functions.probe()).default.reconcile()[0]);`;
+    expect(await node("--input-type=module", "--eval", program)).toMatchObject({ stdout: "from a file\n" });
+  });
+
   test("copies an external package with what it depends on", async () => {
     const files = { ...simple, "probe.ts": 'import pino from "pino";\nexport default pino;' };
     const out = await bundled("external", files, ["pino"]);
@@ -199,7 +216,9 @@ describe("building", () => {
     await mkdir(folder);
     await writeFile(join(folder, "notes"), "");
     const project = { name: "x", folder: scratch, file: join(scratch, "denrei.config.ts") };
-    await expect(bundleProject({ project, out: folder, external: [] })).rejects.toThrow("has other files");
+    await expect(
+      bundleProject({ project, out: folder, external: [], onWarning: () => undefined }),
+    ).rejects.toThrow("has other files");
     expect(await readdir(folder)).toEqual(["notes"]);
   });
 });

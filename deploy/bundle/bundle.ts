@@ -17,13 +17,15 @@ export interface BundleOptions {
   readonly out: string;
   /** Names of packages that cannot be bundled, such as those with native modules. They are copied with what they depend on. */
   readonly external: readonly string[];
+  /** Receives a sentence about code that may not work in a bundle. */
+  onWarning(text: string): void;
 }
 
 /**
  * Writes a bundle: `denrei.js` (the command line), `denrei.config.js`, `compile.js` (fills Node's compile cache), and the modules
  * that they share. Replaces an earlier bundle. Throws an `ExpectedError` for a module that cannot be bundled or found.
  */
-export async function bundleProject({ project, out, external }: BundleOptions): Promise<void> {
+export async function bundleProject({ project, out, external, onWarning }: BundleOptions): Promise<void> {
   await emptyFolder(project.folder, out);
   const { launcher, entries } = programOf(project.folder, project.file);
   const copies = new Map<string, Copied>();
@@ -44,7 +46,12 @@ export async function bundleProject({ project, out, external }: BundleOptions): 
         },
       },
       partsOfUndici,
-      referredFiles({ launcher, root: project.folder, onCopy: (one) => copies.set(one.to, one) }),
+      referredFiles({
+        launcher,
+        root: project.folder,
+        onCopy: (one) => copies.set(one.to, one),
+        onWarning,
+      }),
     ],
     // Packages use `eval` and other things that a bundler warns about, and that work.
     onLog: (_level, log) => void missing.push(...missingImports(log)),

@@ -1,7 +1,7 @@
 /** Files that modules open by their URL (`new URL("./x", import.meta.url)`): a bundle has copies of them. */
 import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname, relative } from "node:path";
+import { basename, dirname, isAbsolute, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Plugin } from "rolldown";
 
@@ -22,6 +22,8 @@ export interface FilesOptions {
   readonly root: string;
   /** Receives each file and folder to copy; the same one perhaps several times. */
   onCopy(copied: Copied): void;
+  /** Receives a sentence about a module that finds files in another way, which the bundle does not have. */
+  onWarning(text: string): void;
 }
 
 /** A URL of a file, and whether it is the program of a thread. */
@@ -33,7 +35,7 @@ const reference = /(\bnew Worker\(\s*)?\bnew URL\(\s*"([^"$]+)",\s*import\.meta\
  *
  * All modules of a bundle are in one folder, so a path is the same from each of them.
  */
-export function referredFiles({ launcher, root, onCopy }: FilesOptions): Plugin {
+export function referredFiles({ launcher, root, onCopy, onWarning }: FilesOptions): Plugin {
   const copyNameOf = (path: string): string => `${basename(path)}-${digestOf(relative(root, path))}`;
   const copied = (path: string): string => {
     if (path === launcher) return "denrei.js";
@@ -50,11 +52,18 @@ export function referredFiles({ launcher, root, onCopy }: FilesOptions): Plugin 
     );
     return `${to}/${basename(path)}`;
   };
+  const denrei = dirname(dirname(launcher));
+  const isOwn = (id: string): boolean =>
+    isAbsolute(id) && !/[\\/]node_modules[\\/]/.test(id) && !id.startsWith(denrei + sep);
   return {
     name: "denrei:files",
     transform: {
-      filter: { code: /import\.meta\.url/ },
+      filter: { code: /import\.meta\.(url|dirname|filename)/ },
       handler(code, id) {
+        if (isOwn(id) && /import\.meta\.(dirname|filename)/.test(code))
+          onWarning(
+            `${relative(root, id)} uses its path, which is that of the bundle there: name files by new URL("./file", import.meta.url)`,
+          );
         const changed = code.replaceAll(reference, (text, thread: string | undefined, specifier: string) => {
           const path = fileURLToPath(new URL(specifier, pathToFileURL(id)));
           if (!existsSync(path)) return text;

@@ -13,6 +13,11 @@ export async function build({
 }): Promise<void> {
   const project = await openProject();
   const folder = resolve(out);
-  await bundleProject({ project, out: folder, external });
+  await bundleProject({
+    project,
+    out: folder,
+    external,
+    onWarning: (text) => console.error(`denrei: warning: ${text}`),
+  });
   say(`Bundled ${project.name} into ${relative(process.cwd(), folder) || folder}.`);
 }

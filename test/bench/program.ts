@@ -32,7 +32,7 @@ async function build(): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), "denrei-bundle-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const out = join(folder, "dist");
-  await bundleProject({ project: await openProject(root), out, external: [] });
+  await bundleProject({ project: await openProject(root), out, external: [], onWarning: console.error });
   const compiled = { ...env, NODE_COMPILE_CACHE: join(folder, "compiled") };
   const flags = entry.slice(0, -1);
   await promisify(execFile)(process.execPath, [...flags, join(out, "compile.js")], {

@@ -17,7 +17,14 @@ let folder: string;
 let environment: LocalTestEnvironment;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "test-bundle-"));
-  await bundleProject({ project: await openProject(root), out: join(folder, "dist"), external: [] });
+  const warnings: string[] = [];
+  await bundleProject({
+    project: await openProject(root),
+    out: join(folder, "dist"),
+    external: [],
+    onWarning: (text) => warnings.push(text),
+  });
+  expect(warnings).toEqual([]);
   environment = await startLocalTestEnvironment();
 });
 afterAll(async () => {
