@@ -23,7 +23,7 @@ import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { Lines } from "../ket/lines.ts";
 import { accepted, apply } from "./apply.ts";
-import { allOf } from "./dockerfile.ts";
+import { allOf, stagesOf } from "./dockerfile.ts";
 import { filesBelow, type Image, makeImage, publishedBytes } from "./image.ts";
 import { containerOf, find, type Manifest, root, type Workload } from "./manifests.ts";
 import { siteWith } from "./overlays.ts";
@@ -103,6 +103,22 @@ describe("the Dockerfile", () => {
       source: "${SOURCE}",
     });
     expect(allOf(image.lastStage, "ARG")).toEqual(["SOURCE"]);
+  });
+
+  test("starts processes with the flags and memory settings of a new project's Dockerfile", async () => {
+    const path = join(root, "bus/command/init/template/Dockerfile.template");
+    const project = stagesOf(await readFile(path, "utf8")).at(-1) ?? [];
+    const settings = (stage: typeof project) => ({
+      flags: JSON.parse(allOf(stage, "ENTRYPOINT")[0] ?? "[]").slice(1, -1),
+      env: allOf(stage, "ENV").flatMap((line) =>
+        line.split(/\s+/).filter((one) => one.startsWith("MALLOC_")),
+      ),
+    });
+    expect(settings(image.lastStage)).toEqual(settings(project));
+    expect(settings(project).env).not.toEqual([]);
+    // The compile cache is only valid for the flags with which it was filled.
+    const [compile = ""] = allOf(project, "RUN").filter((line) => line.includes("compile.js"));
+    expect(compile).toContain(["node", ...settings(project).flags, "compile.js"].join(" "));
   });
 
   test("installs from the lock file and runs no package scripts", () => {
