@@ -108,7 +108,7 @@ describe("the Dockerfile", () => {
   test("starts processes with the flags and memory settings of a new project's Dockerfile", async () => {
     const path = join(root, "bus/command/init/template/Dockerfile.template");
     const project = stagesOf(await readFile(path, "utf8")).at(-1) ?? [];
-    const settings = (stage: typeof project) => ({
+    const settings = (stage: typeof image.lastStage) => ({
       flags: JSON.parse(allOf(stage, "ENTRYPOINT")[0] ?? "[]").slice(1, -1),
       env: allOf(stage, "ENV").flatMap((line) =>
         line.split(/\s+/).filter((one) => one.startsWith("MALLOC_")),
