@@ -1,5 +1,5 @@
 /** The bundle of this repository, in a folder without its packages: what needs a cluster and a bus. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { openProject } from "../../bus/project/project.ts";
 import { debuggedWarning } from "../../bus/worker/keeper.ts";
 import { bundleProject } from "../../deploy/bundle/bundle.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
+import { hookSecret, type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { Lines } from "../ket/lines.ts";
 import { root } from "./manifests.ts";
@@ -25,6 +25,8 @@ beforeAll(async () => {
     onWarning: (text) => warnings.push(text),
   });
   expect(warnings).toEqual([]);
+  await mkdir(join(folder, "secrets"));
+  await writeFile(join(folder, "secrets/github.app"), hookSecret);
   environment = await startLocalTestEnvironment();
 });
 afterAll(async () => {
@@ -45,7 +47,7 @@ async function start(name: string, node: readonly string[], args: readonly strin
       NATS_URL: environment.platform.natsUrl,
       DENREI_REPLICA: name,
       DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
-      DENREI_WEBHOOK_SECRETS: folder,
+      DENREI_WEBHOOK_SECRETS: join(folder, "secrets"),
       VITEST: undefined,
     },
     onLine: (line) => log.push(line),
