@@ -1,11 +1,9 @@
 /**
- * Loads all modules that processes of the image use, to fill Node's compile cache (NODE_COMPILE_CACHE). Processes then start
- * without compiling, and without loading the TypeScript transformer.
+ * Loads the modules of the dashboard, which the image runs from its sources, to fill Node's compile cache (NODE_COMPILE_CACHE). It
+ * then starts without compiling, and without loading the TypeScript transformer.
  */
-/** Fills Node's compile cache with the modules of the image. */
+await import("denrei/command");
+await import("./cli/commands.ts");
 await import("./cli/dashboard.ts");
-// Functions import it at their first call.
-await import("@denrei/functions/pipecd/api/client");
-await import("denrei/compile");
 
 export {};

@@ -1,13 +1,16 @@
 /**
- * The command line: the processes of the platform, and the commands that other packages of the project add. Each command loads its
- * code when it runs, so that workers start quickly.
+ * `denrei/command`: the command line, for bundles. It has the processes of the platform, and the commands that other packages of the
+ * project add. Each command loads its code when it runs, so that workers start quickly.
+ *
+ * @packageDocumentation
  */
+import "../nodeversion.ts";
 import { Command, CommanderError } from "commander";
 import { accountSettings, admissionSettings, busProcessSettings, readSettings } from "../config/config.ts";
 import manifest from "../package.json" with { type: "json" };
 import { usageExitCode } from "./errors.ts";
 import { report } from "./explain.ts";
-import { addInstalledCommands } from "./extensions.ts";
+import { addInstalledCommands, installedCommandLine } from "./extensions.ts";
 import { withSettings } from "./flags.ts";
 
 const webhookSettings = ["webhookAddress", "webhookPath", "webhookSecrets"] as const;
@@ -126,6 +129,8 @@ keeps no state, and needs neither the bus nor the API server.`,
 
 /** Runs a command line, given without the program name. Returns the exit code after an error or a request for help. */
 export async function runCommandLine(args: readonly string[]): Promise<number | undefined> {
+  const installed = await installedCommandLine(args);
+  if (installed !== undefined) return installed(args);
   try {
     await addInstalledCommands(program, args);
     await program.parseAsync(args, { from: "user" });

@@ -5,13 +5,14 @@ import { pathToFileURL } from "node:url";
 import { didYouMean } from "../values/nearest.ts";
 import { definedKinds } from "../worker/definedkinds.ts";
 import type { ReconcileFunction } from "../worker/function.ts";
+import { bundleFolder } from "./bundle.ts";
 import { enabledComponents } from "./components.ts";
 import type { Component, FunctionModules, ProjectConfig } from "./config.ts";
 import { ProjectError } from "./errors.ts";
 import { checkedGroups, type Groups, groupsWithin } from "./groups.ts";
 import { defaultName } from "./name.ts";
 
-/** Names of the file, in the order of preference. An image without TypeScript sources has the last one. */
+/** Names of the file, in the order of preference. A bundle has the last one. */
 const fileNames = ["denrei.config.ts", "denrei.config.js"];
 
 /** A project. */
@@ -39,11 +40,11 @@ export interface Project {
 }
 
 /**
- * Opens the project that contains `from`, with the components that `DENREI_COMPONENTS` names. Throws a {@link ProjectError} that
- * says what is missing or wrong.
+ * Opens the project that contains `from`, by default the bundle that this process runs from or the working directory, with the
+ * components that `DENREI_COMPONENTS` names. Throws a {@link ProjectError} that says what is missing or wrong.
  */
 export async function openProject(
-  from: string = process.cwd(),
+  from: string = bundleFolder() ?? process.cwd(),
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<Project> {
   const file = findConfig(from);

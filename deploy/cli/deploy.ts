@@ -44,10 +44,27 @@ const includes = [
 
 /** Adds the commands to a program. */
 export function addDeployCommands(program: Command): void {
+  addBuildCommand(program);
   addManifestCommands(program);
   addAccessCommands(program);
   addChartCommands(program);
   addDashboardCommand(program);
+}
+
+function addBuildCommand(program: Command): void {
+  program
+    .command("build")
+    .description("Bundle the project for its image: processes need less memory and start faster")
+    .option("--out <folder>", "Folder of the bundle, whose earlier one is replaced", "dist")
+    .option("--external <package...>", "Packages to copy instead, such as those with native modules")
+    .addHelpText(
+      "after",
+      `
+Run a process with node <folder>/denrei.js, such as node dist/denrei.js worker
+all. It needs neither the sources nor node_modules. Optional packages are in the
+bundle if they are installed when it is built.`,
+    )
+    .action(async (options) => (await import("./build.ts")).build(options));
 }
 
 function addDashboardCommand(program: Command): void {

@@ -1,7 +1,5 @@
 /** Our side: one bridge, three workers, and the bus. */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
 import { consumers, streams } from "../../bus/subjects.ts";
 import { type ReconcileFunction, subscriptionOf } from "../../bus/worker/function.ts";
@@ -9,8 +7,8 @@ import hikawa from "../../functions/zundoko/hikawa.ts";
 import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import { collectGarbage, profilerEnv, profilerSocket } from "./profiler/profiler.ts";
+import { program, programIn } from "./program.ts";
 
-const checkout = fileURLToPath(new URL("../..", import.meta.url));
 const workers = 3;
 const cluster = "default";
 const settlePollMillis = 200;
@@ -39,10 +37,10 @@ export function denrei(
 ) {
   const { directory } = environment.platform;
   const side = before === undefined ? "denrei" : "before";
-  const folder = before ?? checkout;
   return {
     side,
     async start(label): Promise<DenreiRunning> {
+      const bundle = await (before === undefined ? program() : programIn(before));
       const start = (role: string) => {
         const isBridge = role === "bridge";
         const name = `${role}-${side}-${label}`;
@@ -50,9 +48,13 @@ export function denrei(
           name,
           role: isBridge ? "bridge" : hikawa.name,
           command: process.execPath,
-          cwd: folder,
-          args: [join(folder, "bus/command/denrei.js"), ...(isBridge ? ["bridge"] : ["worker", hikawa.name])],
-          env: { DENREI_REPLICA: name, ...(profiler === "profiler" && profilerEnv(directory)) },
+          cwd: before,
+          args: [...bundle.args, ...(isBridge ? ["bridge"] : ["worker", hikawa.name])],
+          env: {
+            ...bundle.env,
+            DENREI_REPLICA: name,
+            ...(profiler === "profiler" && profilerEnv(directory)),
+          },
           readyLine: /"msg":"(bridge|worker) ready"/,
         });
       };

@@ -112,7 +112,7 @@ describe("--help", () => {
     const listed = [...stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
       (
-        "admission adopt bridge certificates chart crds dashboard deadletters demo dev gateway helm help history init manifests migrate-storage " +
+        "admission adopt bridge build certificates chart crds dashboard deadletters demo dev gateway helm help history init manifests migrate-storage " +
         "new opt-in prune rbac requests run status uninstall up users webhook-configurations webhooks worker working"
       ).split(" "),
     );

@@ -77,7 +77,7 @@ export async function runStage(
       const [uid, gid] = rest.split(":").map(Number);
       user = rest === "root" || process.getuid?.() !== 0 ? {} : { uid, gid };
     } else if (name === "COPY" && !rest.startsWith("--from=")) await copy(rest, { context, folder, kept });
-    else if (name === "RUN" && rest.startsWith("npm ci ")) await npmCi(folder, rest.split(/\s+/).slice(1));
+    else if (name === "RUN" && /^npm ci( |$)/.test(rest)) await npmCi(folder, rest.split(/\s+/).slice(1));
     else if (name === "RUN") await run(rest, { cwd: folder, env, ...user });
   }
 }

@@ -23,7 +23,7 @@ import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { Lines } from "../ket/lines.ts";
 import { accepted, apply } from "./apply.ts";
-import { allOf } from "./dockerfile.ts";
+import { allOf, stagesOf } from "./dockerfile.ts";
 import { filesBelow, type Image, makeImage, publishedBytes } from "./image.ts";
 import { containerOf, find, type Manifest, root, type Workload } from "./manifests.ts";
 import { siteWith } from "./overlays.ts";
@@ -105,6 +105,22 @@ describe("the Dockerfile", () => {
     expect(allOf(image.lastStage, "ARG")).toEqual(["SOURCE"]);
   });
 
+  test("starts processes with the flags and memory settings of a new project's Dockerfile", async () => {
+    const path = join(root, "bus/command/init/template/Dockerfile.template");
+    const project = stagesOf(await readFile(path, "utf8")).at(-1) ?? [];
+    const settings = (stage: typeof image.lastStage) => ({
+      flags: JSON.parse(allOf(stage, "ENTRYPOINT")[0] ?? "[]").slice(1, -1),
+      env: allOf(stage, "ENV").flatMap((line) =>
+        line.split(/\s+/).filter((one) => one.startsWith("MALLOC_")),
+      ),
+    });
+    expect(settings(image.lastStage)).toEqual(settings(project));
+    expect(settings(project).env).not.toEqual([]);
+    // The compile cache is only valid for the flags with which it was filled.
+    const [compile = ""] = allOf(project, "RUN").filter((line) => line.includes("compile.js"));
+    expect(compile).toContain(["node", ...settings(project).flags, "compile.js"].join(" "));
+  });
+
   test("installs from the lock file and runs no package scripts", () => {
     const npm = image.stages
       .flatMap((stage) => allOf(stage, "RUN"))
@@ -124,8 +140,9 @@ describe("the image", () => {
     const files = [...(await filesBelow(image.app)).keys()];
     const ours = files.filter((file) => !file.startsWith("node_modules"));
     expect(ours).toContain(join("bus", "topology.ts"));
+    const sources = ours.filter((file) => !file.startsWith("dist"));
     expect(
-      ours.filter((file) => /\.test\.ts$|go\.mod$|Dockerfile|skaffold|kustomization/.test(file)).sort(),
+      sources.filter((file) => /\.test\.ts$|go\.mod$|Dockerfile|skaffold|kustomization/.test(file)).sort(),
     ).toEqual([
       join("bus", "command", "init", "template", "Dockerfile.template"),
       join("crds", "kustomization.yaml"),
@@ -137,6 +154,7 @@ describe("the image", () => {
       "dashboard",
       "denrei.config.ts",
       "deploy",
+      "dist",
       "functions",
       "node_modules",
       "package.json",
@@ -207,16 +225,27 @@ describe("the image", () => {
   });
 
   test("has a compile cache for its user, so that no start compiles", async () => {
-    const modules = ["bus/command/worker.ts", "functions/zundoko/hikawa.ts", "deploy/cli/dashboard.ts"];
-    const load = modules.map((path) => `await import("./${path}");`).join(" ");
-    const { command, args } = image.command(["--input-type=module", "--eval", load]);
-    const env = { ...imageEnvironment(), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
-    const { stderr } = await run(command, args, { cwd: image.app, env, maxBuffer: 1 << 26 });
-    const reads = stderr.split("\n").filter((line) => /reading cache from .* file:(?!.*\[eval)/.test(line));
-    for (const path of modules) expect(reads.filter((line) => line.includes(path))).not.toEqual([]);
+    const flags = entryPoint().slice(0, -1);
+    const dashboard = ["--input-type=module", "--eval", 'await import("./deploy/cli/dashboard.ts");'];
+    const reads = [
+      // The function is looked up when the modules of a worker have been loaded.
+      ...(await cacheReads([...entryPoint(), "worker", "unknown"])),
+      ...(await cacheReads([...flags, ...dashboard])),
+    ];
+    for (const path of ["dist/denrei.js", "dist/denrei.config.js", "dist/worker-", "deploy/cli/dashboard.ts"])
+      expect(reads.filter((line) => line.includes(path))).not.toEqual([]);
     expect(reads.length).toBeGreaterThan(200);
     expect(reads.filter((line) => !line.includes("success"))).toEqual([]);
   });
+
+  /** What Node reports about each module that a program loads, except the program of `--eval`. */
+  async function cacheReads(line: readonly string[]): Promise<string[]> {
+    const { command, args } = image.command(line);
+    const env = { ...imageEnvironment(), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
+    const options = { cwd: image.app, env, maxBuffer: 1 << 26 };
+    const { stderr } = await run(command, args, options).catch((error: { stderr: string }) => error);
+    return stderr.split("\n").filter((one) => /reading cache from .* file:(?!.*\[eval)/.test(one));
+  }
 
   test("has a working entry point", async () => {
     expect(JSON.parse(allOf(image.lastStage, "ENTRYPOINT")[0] ?? "")[0]).toBe("node");

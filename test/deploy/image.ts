@@ -55,12 +55,15 @@ export async function makeImage(): Promise<Image> {
     [...(install ?? "").matchAll(/--workspace=(\S+)/g)].map(([, name = ""]) => name),
   );
   await runStage(stageNamed(stages, "dependencies"), dependencies);
-  const page = await builtPage(stages, join(scratch, "page"));
+  const built = await builtFiles(stages, join(scratch, "built"));
   const app = join(folder, allOf(lastStage, "WORKDIR")[0] ?? "");
   await mkdir(app);
   await rename(join(dependencies, "app/node_modules"), join(app, "node_modules"));
+  for (const rest of allOf(stageNamed(stages, "app"), "COPY")) {
+    const [, from = "", to = ""] = /^--from=built \/app\/(\S+) (\S+)$/.exec(rest) ?? [];
+    if (from !== "") await cp(join(built, from), join(app, to), { recursive: true });
+  }
   await runStage(stageNamed(stages, "app"), folder);
-  await cp(page, join(app, "dashboard/web/dist"), { recursive: true });
   await runStage(lastStage, folder);
   await run("chmod", ["-R", "a-w,a+rX", folder]);
   const node = join(folder, "usr/local/bin/node");
@@ -88,12 +91,12 @@ export function asUser(user: string, [program = "", ...args]: readonly string[])
     : { command: program, args };
 }
 
-/** Builds the dashboard's page like its stage, with the installed packages. Returns its folder. */
-async function builtPage(stages: readonly Instruction[][], folder: string): Promise<string> {
+/** Builds the page and the bundle like their stage, with the installed packages. Returns the stage's working directory. */
+async function builtFiles(stages: readonly Instruction[][], folder: string): Promise<string> {
   await mkdir(join(folder, "app"), { recursive: true });
   await symlink(join(root, "node_modules"), join(folder, "app/node_modules"));
-  await runStage(stageNamed(stages, "page"), folder);
-  return join(folder, "app/dashboard/web/dist");
+  await runStage(stageNamed(stages, "built"), folder);
+  return join(folder, "app");
 }
 
 /**

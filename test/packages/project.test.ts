@@ -207,8 +207,9 @@ describe("in a cluster", () => {
     return log;
   }
 
-  test("the image has neither the command line for operators nor tests", () => {
-    for (const path of ["node_modules/@denrei/cli", "test"])
+  test("the image has a bundle, and neither packages nor sources", () => {
+    expect(existsSync(join(image.app, "denrei.js"))).toBe(true);
+    for (const path of ["node_modules", "functions", "test", "denrei.config.ts"])
       expect(existsSync(join(image.app, path))).toBe(false);
   });
 

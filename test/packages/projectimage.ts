@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { allOf, runStage, stagesOf } from "../deploy/dockerfile.ts";
+import { allOf, runStage, stageNamed, stagesOf } from "../deploy/dockerfile.ts";
 import { asUser } from "../deploy/image.ts";
 
 /** The image. */
@@ -22,25 +22,31 @@ export async function makeProjectImage(
   tarballs: string,
   folder: string,
 ): Promise<ProjectImage> {
-  const [, stage = []] = stagesOf(await readFile(join(project, "Dockerfile"), "utf8"));
+  const stages = stagesOf(await readFile(join(project, "Dockerfile"), "utf8"));
+  const [build, image] = [stageNamed(stages, "build"), stages.at(-1) ?? []];
+  const built = join(folder, "build");
   const node = join(folder, "usr/local/bin/node");
   await mkdir(dirname(node), { recursive: true });
   await cp(process.execPath, node);
   // Other users start its processes.
   await chmod(dirname(folder), 0o755);
-  await symlink(tarballs, join(folder, basename(tarballs)));
-  await runStage(stage, folder, {
+  await mkdir(built);
+  await symlink(tarballs, join(built, basename(tarballs)));
+  await runStage(build, built, {
     context: project,
     npmCi: (cwd, args) => promisify(execFile)("npm", [...args, "--no-audit", "--no-fund"], { cwd }),
   });
-  const app = join(folder, allOf(stage, "WORKDIR").at(-1) ?? "");
-  const [program, ...first] = JSON.parse(allOf(stage, "ENTRYPOINT")[0] ?? "[]") as string[];
-  const pairs = allOf(stage, "ENV").flatMap((line) => line.split(/\s+/).map((pair) => pair.split("=")));
+  const app = join(folder, allOf(image, "WORKDIR").at(-1) ?? "");
+  const [, from = "", to = ""] = /^--from=build (\S+) (\S+)$/.exec(allOf(image, "COPY")[0] ?? "") ?? [];
+  await cp(join(built, from), join(app, to), { recursive: true });
+  await runStage(image, folder, { context: project });
+  const [program, ...first] = JSON.parse(allOf(image, "ENTRYPOINT")[0] ?? "[]") as string[];
+  const pairs = allOf(image, "ENV").flatMap((line) => line.split(/\s+/).map((pair) => pair.split("=")));
   const env = Object.fromEntries(pairs) as Record<string, string>;
   return {
     app,
     command: (args) =>
-      asUser(allOf(stage, "USER").at(-1) ?? "", [join(dirname(node), program ?? ""), ...first, ...args]),
+      asUser(allOf(image, "USER").at(-1) ?? "", [join(dirname(node), program ?? ""), ...first, ...args]),
     env: { ...env, NODE_COMPILE_CACHE: join(folder, env.NODE_COMPILE_CACHE ?? "") },
   };
 }

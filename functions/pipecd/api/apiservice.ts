@@ -1,13 +1,13 @@
 /** Client of v0.57's APIService, which takes API keys. It cannot list pipeds or create keys. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
-import { wrapCall } from "./errors.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { APIService } from "./generated/c/apiservice_pb.ts";
 import { withApiKey } from "./interceptors.ts";
 import { applicationRecord, gitPath } from "./records-c.ts";
 import type { Applications, ClientOptions, PipedWrites } from "./services.ts";
 import { applicationsOf, pipedsOf } from "./shared-c.ts";
+import { wrapCall } from "./wrapcall.ts";
 
 /** Creates a client with an API key. */
 export function apiService(

@@ -1,8 +1,9 @@
 /** Connections to control planes: one per server, shared by all reconciles of a worker. */
 import { createHash } from "node:crypto";
-import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
+import { ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { Recent } from "denrei";
+import { broken } from "./codes.ts";
 import { openSession, type Session } from "./session.ts";
 
 /** Address and TLS settings of a server. */
@@ -24,9 +25,6 @@ const sessions = new Recent<Session>({ keptMillis: 3_600_000, limit: 500 });
 
 /** Idempotent methods. */
 const repeatable = /^(List|Get|Update|Enable|Disable|Delete)/;
-
-/** Codes of broken connections: refused, reset, and closed. */
-export const broken: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.Canceled];
 
 /**
  * Retries an idempotent call once, because the server may have just closed the reused connection. Calls that create something are

@@ -1,7 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import { blockedBy, PipecdError, since, unlessNotFound, wrapCall } from "./errors.ts";
+import { blockedBy, PipecdError, since, unlessNotFound } from "./errors.ts";
+import { wrapCall } from "./wrapcall.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const errorOf = (code: Code, cause?: unknown): PipecdError =>

@@ -1,14 +1,14 @@
 /** Errors of calls to a control plane. */
-import { Code, ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import { BlockedError, type Condition, isDistrust } from "denrei";
 import { type Bounds, growingInterval, minute } from "../intervals.ts";
-import { broken } from "./connections.ts";
+import { broken, Code, codeName } from "./codes.ts";
 
 /** A call failed, or its answer was lost. */
 export class PipecdError extends Error {
   override readonly name = "PipecdError";
   /** https://grpc.io/docs/guides/status-codes/ */
-  readonly code: Code;
+  readonly code: number;
   readonly method: string;
   constructor(method: string, error: ConnectError) {
     // Remove OpenSSL's thread number, so that the same error always has the same message.
@@ -16,17 +16,6 @@ export class PipecdError extends Error {
     super(`${method}: ${codeName(error.code)}: ${message}`, { cause: error });
     this.code = error.code;
     this.method = method;
-  }
-}
-
-const codeName = (code: Code): string => Code[code] ?? `code ${code}`;
-
-/** Wraps an error of a call in a {@link PipecdError} with the name of the method. */
-export async function wrapCall<T>(method: string, call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    throw new PipecdError(method, ConnectError.from(error));
   }
 }
 
@@ -51,16 +40,17 @@ const credentialHint =
  * A server whose stores are unavailable answers Unauthenticated or PermissionDenied, so both are retried as early as an internal
  * error.
  */
-const reasons: Readonly<Partial<Record<Code, readonly [reason: string, interval: Bounds, hint?: string]>>> = {
-  ...Object.fromEntries(broken.map((code) => [code, ["ServerUnavailable", soon]])),
-  [Code.DeadlineExceeded]: ["ServerUnavailable", soon],
-  [Code.Unauthenticated]: ["Unauthenticated", soon, credentialHint],
-  [Code.PermissionDenied]: ["PermissionDenied", soon, credentialHint],
-  [Code.InvalidArgument]: ["InvalidArgument", late],
-  [Code.NotFound]: ["NotFound", late],
-  [Code.FailedPrecondition]: ["FailedPrecondition", late],
-  [Code.Unimplemented]: ["Unimplemented", late],
-};
+const reasons: Readonly<Partial<Record<number, readonly [reason: string, interval: Bounds, hint?: string]>>> =
+  {
+    ...Object.fromEntries(broken.map((code) => [code, ["ServerUnavailable", soon]])),
+    [Code.DeadlineExceeded]: ["ServerUnavailable", soon],
+    [Code.Unauthenticated]: ["Unauthenticated", soon, credentialHint],
+    [Code.PermissionDenied]: ["PermissionDenied", soon, credentialHint],
+    [Code.InvalidArgument]: ["InvalidArgument", late],
+    [Code.NotFound]: ["NotFound", late],
+    [Code.FailedPrecondition]: ["FailedPrecondition", late],
+    [Code.Unimplemented]: ["Unimplemented", late],
+  };
 
 /** Turns the error into a `BlockedError`. Its retry interval is the time since `failingSince`, within bounds, so it doubles. */
 export function blockedBy(error: PipecdError, failingSince: number | undefined, now: number): BlockedError {

@@ -1,10 +1,10 @@
 /** Events of v0.44 and later: https://pipecd.dev/docs/user-guide/event-watcher/ */
 import type { CallOptions } from "@connectrpc/connect";
 import type { EventState } from "../kinds/eventregistration.ts";
-import { wrapCall } from "./errors.ts";
 import type { RegisterEventRequest, RegisterEventResponse } from "./generated/c/apiservice_pb.ts";
 import { type Event, EventStatus } from "./generated/c/model_pb.ts";
 import type { ListEventsResponse } from "./generated/c/webservice_pb.ts";
+import { wrapCall } from "./wrapcall.ts";
 
 /** The fields by which agents match events: the name, and exactly these labels. */
 export interface EventKey {

@@ -1,10 +1,11 @@
 /** Calls that WebService and APIService of v0.57 share. Their field numbers differ. */
 import type { CallOptions } from "@connectrpc/connect";
-import { unlessNotFound, wrapCall } from "./errors.ts";
+import { unlessNotFound } from "./errors.ts";
 import type { Application, ApplicationKind } from "./generated/c/model_pb.ts";
 import type { NewApplication } from "./model.ts";
 import { applicationRecord, gitPath, kindOfC } from "./records-c.ts";
 import type { Applications, PipedWrites } from "./services.ts";
+import { wrapCall } from "./wrapcall.ts";
 
 type Call<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
 type OfPiped = Call<{ readonly pipedId: string }, unknown>;

@@ -1,7 +1,6 @@
 /** Client of v0.57's WebService, as an administrator of the project. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
-import { wrapCall } from "./errors.ts";
 import { type Events, eventReads } from "./events.ts";
 import { APIKey_Role, ApplicationKind } from "./generated/c/model_pb.ts";
 import { WebService } from "./generated/c/webservice_pb.ts";
@@ -9,6 +8,7 @@ import { asAdministrator } from "./interceptors.ts";
 import { applicationRecord, deployTargetsByPlugin, pipedRecord } from "./records-c.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
 import { applicationsOf, newApplication, pipedsOf } from "./shared-c.ts";
+import { wrapCall } from "./wrapcall.ts";
 
 export function webServiceC(options: ClientOptions): PipecdClient & {
   readonly apiKeys: NonNullable<PipecdClient["apiKeys"]>;

@@ -1,11 +1,12 @@
 /** Client of v0.9.0's WebService. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
-import { unlessNotFound, wrapCall } from "./errors.ts";
+import { unlessNotFound } from "./errors.ts";
 import { WebService } from "./generated/l0/webservice_pb.ts";
 import { asAdministrator } from "./interceptors.ts";
 import { applicationRecord, kindOfL0, pipedRecord } from "./records-l0.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
+import { wrapCall } from "./wrapcall.ts";
 
 /** Maximum number of keys of a piped. */
 const maxKeys = 3;

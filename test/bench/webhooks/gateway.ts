@@ -1,13 +1,12 @@
 /** Our side: one gateway, and the bus. */
-import { fileURLToPath } from "node:url";
 import { streams } from "../../../bus/subjects.ts";
 import { ensureWebhooks } from "../../../bus/topology.ts";
 import { pidOf, startProcess } from "../contender.ts";
 import { profilerEnv, profilerSocket } from "../profiler/profiler.ts";
+import { program } from "../program.ts";
 import type { WebhookBenchEnvironment } from "./environment.ts";
 import type { Receiver, RunningReceiver } from "./receiver.ts";
 
-const program = fileURLToPath(new URL("../../../bus/command/denrei.js", import.meta.url));
 /** The bus as a single server. */
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
 
@@ -27,13 +26,15 @@ export function gateway(
     name: "denrei",
     async start(label): Promise<RunningGateway> {
       await ensureWebhooks(bus, busOptions);
+      const bundle = await program();
       let url = "";
       const child = await startProcess(environment, {
         name: `gateway-${label}`,
         role: "gateway",
         command: process.execPath,
-        args: [program, "gateway"],
+        args: [...bundle.args, "gateway"],
         env: {
+          ...bundle.env,
           DENREI_WEBHOOK_SECRETS: secrets,
           DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
           ...(profiler === "profiler" && profilerEnv(platform.directory)),
