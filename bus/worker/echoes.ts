@@ -175,7 +175,7 @@ class ReplicaEchoes implements Echoes {
   readonly #subscription: Subscription;
   readonly #announcements = new Announcements();
   readonly #open = new OpenReconciles();
-  /** This replica's reconciles, and whether the others know of them. */
+  /** Reconciles of this replica, and whether the others were told. */
   readonly #own = new Map<string, "unknown" | "announced">();
   #outgoing: Outgoing[] = [];
   #ended: string[] = [];
