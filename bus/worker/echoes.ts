@@ -175,7 +175,7 @@ class ReplicaEchoes implements Echoes {
   readonly #subscription: Subscription;
   readonly #announcements = new Announcements();
   readonly #open = new OpenReconciles();
-  /** Reconciles of this replica, and whether the others were told. */
+  /** Reconciles of this replica, and whether they were announced to the others. */
   readonly #own = new Map<string, "unknown" | "announced">();
   #outgoing: Outgoing[] = [];
   #ended: string[] = [];

@@ -4,7 +4,7 @@ import { Recent } from "../values/recent.ts";
 /** Limits of the keys. An entry that is missing or has expired costs a request to the queue. */
 const remembered = { keptMillis: 10_000, limit: 50_000 };
 
-/** The keys of running reconciles, as far as this replica was told. */
+/** The keys of running reconciles that were announced. */
 export class OpenReconciles {
   readonly #until = new Recent<number>(remembered);
   readonly #news = new Map<string, PromiseWithResolvers<void>>();
