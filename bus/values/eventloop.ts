@@ -76,32 +76,25 @@ export function gathering(millis: number, most: number): Gathering {
 }
 
 /** Returns a function that plans `run` for the end of the current turn. However often it is called in a turn, `run` is called once. */
-export function atTurnEnd(run: () => void): () => void {
-  let isPlanned = false;
-  const runPlanned = (): void => {
-    isPlanned = false;
-    run();
-  };
-  return () => {
-    if (isPlanned) return;
-    isPlanned = true;
-    setImmediate(runPlanned);
-  };
-}
+export const atTurnEnd = (run: () => void): (() => void) => planned(run, setImmediate);
 
 /**
  * Returns a function that plans `run` within `millis`. All plans of a process with the same `millis` run in the same turn, so that what
  * they send shares a socket write. The plan does not keep the process alive.
  */
-export function soon(millis: number, run: () => void): () => void {
+export const soon = (millis: number, run: () => void): (() => void) =>
+  planned(run, (later) => setTimeout(later, millis - (performance.now() % millis)).unref());
+
+/** Returns a function that plans `run` with `schedule`, unless it is planned already. */
+function planned(run: () => void, schedule: (later: () => void) => unknown): () => void {
   let isPlanned = false;
-  const runPlanned = (): void => {
+  const later = (): void => {
     isPlanned = false;
     run();
   };
   return () => {
     if (isPlanned) return;
     isPlanned = true;
-    setTimeout(runPlanned, millis - (performance.now() % millis)).unref();
+    schedule(later);
   };
 }

@@ -40,7 +40,7 @@ type Part = (typeof parts)[number];
 interface Options extends Sizes {
   readonly only?: readonly Part[];
   readonly write?: true;
-  readonly sides: readonly Side[];
+  readonly peers: readonly Side[];
   readonly before?: string;
   readonly profile?: string;
   readonly oneAccount?: true;
@@ -76,7 +76,8 @@ const someOf =
       return found;
     });
 
-const withoutBefore = sides.filter((side) => side !== "before");
+/** The sides that Denrei can be compared with, beside {@link Options.before}. */
+const others = sides.filter((side) => side !== "denrei" && side !== "before");
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -98,10 +99,10 @@ const options = new Command("bench")
   .option("--openings <count>", "how often their list is opened", count, full.openings)
   .option("--only <parts>", `run only these parts, separated by commas: ${parts.join(", ")}`, someOf(parts))
   .option(
-    "--sides <sides>",
-    `with throughput and latency, run only these sides: ${withoutBefore.join(", ")}`,
-    someOf(withoutBefore),
-    withoutBefore,
+    "--peers <peers>",
+    `with throughput and latency, compare with only these: ${others.join(", ")}, or none`,
+    (text: string) => (text === "none" ? [] : someOf(others)(text)),
+    others,
   )
   .option(
     "--before <folder>",
@@ -137,8 +138,7 @@ const wants = (part: Part) => options.only === undefined || options.only.include
 /** Parts that are measured on a cluster, and those of them that need the Go operator. */
 const onCluster = parts.some((part) => !withoutCluster.includes(part) && wants(part));
 const needsPeer = (part: Part) =>
-  part === "idle" ||
-  (["throughput", "latency"].includes(part) && options.sides.some((side) => side !== "denrei"));
+  part === "idle" || (["throughput", "latency"].includes(part) && options.peers.length > 0);
 const withPeer = parts.some((part) => wants(part) && needsPeer(part));
 
 let peer: PeerVersions | undefined;
@@ -198,7 +198,7 @@ async function bench(): Promise<void> {
   };
   for (const { title, body } of sections(results)) say(`\n${title}\n\n${body}`);
   const enough = (Object.keys(full) as (keyof Sizes)[]).every((size) => options[size] >= full[size]);
-  if (options.before !== undefined || options.sides.length < withoutBefore.length) return;
+  if (options.before !== undefined || options.peers.length < others.length) return;
   if (!options.write && (options.only !== undefined || !enough || accounts === "one")) return;
   await writeDocument(results, options.only === undefined ? "all" : "some");
   say(`\nWritten to ${documentName}${options.only ? ": the parts that ran" : ""}.`);
@@ -232,7 +232,7 @@ async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "r
     ...(before === undefined ? [] : [denrei(opened, { before: resolve(before) })]),
     goPeer(opened),
     goPeer(opened, "goOneWrite"),
-  ].filter(({ side }) => side === "before" || options.sides.includes(side));
+  ].filter(({ side }) => side === "denrei" || side === "before" || options.peers.includes(side));
   const roundParts = { throughput: wants("throughput"), latency: wants("latency") };
   const rounds =
     roundParts.throughput || roundParts.latency

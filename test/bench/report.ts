@@ -84,10 +84,11 @@ const goalTable = (results: Results): string =>
     ]),
   );
 
-/** A row with both sides and their ratio. NaN, a missing figure, leaves the cell empty. */
+/** A row with both sides and their ratio. NaN, a missing figure, and a side that did not run leave the cell empty. */
 function comparedRow(name: string, ours: readonly number[], theirs: readonly number[]): string[] {
-  const none = [...ours, ...theirs].some(Number.isNaN);
-  const text = (values: readonly number[]) => (values.some(Number.isNaN) ? "" : spreadText(spreadOf(values)));
+  const isMissing = (values: readonly number[]) => values.length === 0 || values.some(Number.isNaN);
+  const text = (values: readonly number[]) => (isMissing(values) ? "" : spreadText(spreadOf(values)));
+  const none = isMissing(ours) || isMissing(theirs);
   return [name, text(ours), text(theirs), none ? "" : spreadText(ratioOf(ours, theirs))];
 }
 
@@ -103,9 +104,11 @@ const comparison =
   (name: string, read: (round: Throughput) => number): string[] =>
     comparedRow(name, rounds.denrei.map(read), rounds[other].map(read));
 
-/** The sides that make the same API calls as Denrei and ran beside it. */
-const mainComparisons = (rounds: Rounds): Side[] =>
-  (["go", "before"] as const).filter((side) => rounds[side].length > 0);
+/** The sides that make the same API calls as Denrei and ran beside it; without any, the empty column of Go. */
+function mainComparisons(rounds: Rounds): Side[] {
+  const ran = (["go", "before"] as const).filter((side) => rounds[side].length > 0);
+  return ran.length === 0 ? ["go"] : ran;
+}
 
 function throughputTable({ sizes }: Results, rounds: Rounds, other: Side): string {
   const row = comparison(rounds, other);
