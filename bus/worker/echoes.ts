@@ -248,7 +248,11 @@ class ReplicaEchoes implements Echoes {
   }
 
   forget(staleness: Staleness): void {
-    if (staleness === "disconnected") this.#completeFrom = performance.now() + completeAfterMillis;
+    if (staleness === "disconnected") {
+      this.#completeFrom = performance.now() + completeAfterMillis;
+      // This replica has given up its tickets: what it has not announced yet is only a version to read.
+      this.#outgoing = this.#outgoing.map((write) => ({ ...write, until: 0 }));
+    }
     this.#announcements.retractAll(staleness === "disconnected" ? "all replicas" : "others");
   }
 

@@ -108,6 +108,7 @@ const methodOf = ({
   sizes,
 }: Results): string => `* One local platform serves the whole run. The sides take turns, and their order alternates. In each round, each side starts afresh on an
   empty cluster (and an empty bus), settles, and completes one Hikawa before the measurement.
+* Denrei's processes run from the bundle, with the flags and variables of its image.
 * ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created, 8 at a time. All sides say Doko, Zun, Zun, Zun, Zun, Doko. Wall time runs from the first
   create to the watch event of the last \`status.kiyoshied\`. Every Hikawa is verified (spec, status, six numbered words, one Kiyoshi);
   a wrong one ends the run.

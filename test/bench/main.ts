@@ -87,7 +87,7 @@ const options = new Command("bench")
   .description(
     "compare the Zundoko function with the same operator in Go on controller-runtime, and the gateway with Probot",
   )
-  .option("--rounds <count>", "rounds, in each of which both sides run", count, full.rounds)
+  .option("--rounds <count>", "rounds, in each of which all sides run", count, full.rounds)
   .option("--hikawas <count>", "Hikawas at once", count, full.hikawas)
   .option("--singles <count>", "Hikawas one after another, for latency", count, full.singles)
   .option("--idle <count>", "idle Hikawas, for memory", count, full.idle)

@@ -154,6 +154,19 @@ test("a later write of a reconcile that goes on is announced, too", async () => 
   await expect.poll(() => other.has(key, "second", version), polling).toBe(true);
 });
 
+test("a write that was not announced before a lost connection must be read, but is not an echo", async () => {
+  const [writer, other] = await replicas();
+  writer.begin(key);
+  writer.announce(key, write, owned);
+  await untilAnnounced(other);
+  const next = { ...write, uid: "second" };
+  writer.announce(key, next, owned);
+  writer.forget("disconnected");
+  writer.end(key);
+  await expect.poll(() => other.written(key), polling).toEqual([write, next]);
+  expect(other.has(key, "second", version)).toBe(false);
+});
+
 describe("an event during a reconcile", () => {
   /** A replica that knows that another one reconciles the key, and a question about a write that was not announced. */
   async function asked() {
