@@ -7,10 +7,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
 import { isWrongSequence } from "../nats/wrongsequence.ts";
+import { untilShared } from "../values/eventloop.ts";
 
 /** Times of a lease, in milliseconds. */
 export interface LeaseTimes {
-  /** Interval at which the holder renews and a standby polls. */
+  /** Interval at which the holder renews, all its leases together, and a standby polls. */
   readonly renewMillis: number;
   /** The holder stops if it could not renew for this long. */
   readonly holdMillis: number;
@@ -135,7 +136,7 @@ async function leadWhileHeld(
   }
 
   const renewing = (async () => {
-    let pause = times.renewMillis;
+    let pause = untilShared(times.renewMillis);
     let failure = "";
     while (!held.signal.aborted) {
       await sleep(pause, undefined, { signal: held.signal });
@@ -150,7 +151,7 @@ async function leadWhileHeld(
         if (next === undefined) return lose("another bridge has taken it");
         revision = next;
         renewed = sent;
-        pause = times.renewMillis;
+        pause = untilShared(times.renewMillis);
         failure = "";
       } catch (error) {
         failure = `, at last because ${(error as Error).message}`;
