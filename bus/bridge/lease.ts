@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
 import { isWrongSequence } from "../nats/wrongsequence.ts";
-import { untilShared } from "../values/eventloop.ts";
+import { turnEnd, untilShared } from "../values/eventloop.ts";
 
 /** Times of a lease, in milliseconds. */
 export interface LeaseTimes {
@@ -20,6 +20,9 @@ export interface LeaseTimes {
 }
 
 export const defaultLease: LeaseTimes = { renewMillis: 700, holdMillis: 2200, takeMillis: 3000 };
+
+/** Leases that are renewed in one turn leave in one socket write. */
+const together = turnEnd();
 
 /** A failed renewal is retried after this share of `renewMillis`. */
 const retryShare = 0.2;
@@ -140,6 +143,8 @@ async function leadWhileHeld(
     let failure = "";
     while (!held.signal.aborted) {
       await sleep(pause, undefined, { signal: held.signal });
+      await together();
+      if (held.signal.aborted) return;
       const sent = performance.now();
       if (sent - renewed > times.holdMillis)
         return lose(`not renewed for ${Math.round(sent - renewed)} ms${failure}`);

@@ -1,6 +1,8 @@
 /**
  * Ends this process when its event loop is blocked. Code that never yields cannot be aborted; the process would answer no probe
  * and keep its slots forever. Its objects go to other workers either way; ending it records which object was the cause.
+ *
+ * A thread costs 10 MB, so only processes that run reconcile functions have it. For others, the probe of the kubelet is enough.
  */
 import { Worker } from "node:worker_threads";
 import { isDebugged } from "../config/debugger.ts";

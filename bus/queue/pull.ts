@@ -52,6 +52,14 @@ const graceMillis = 1000;
 /** Pause after a refusal, doubled each time. Milliseconds. */
 const refusedPause = { firstMillis: 250, longestMillis: 2000 };
 
+/** Pulls whose slots became free in this turn of the event loop. Their pull requests leave in one socket write. */
+const planned = new Set<RunningPull>();
+const requestPlanned = atTurnEnd(() => {
+  const now = [...planned];
+  planned.clear();
+  for (const pull of now) pull.request();
+});
+
 /** Starts pulling. */
 export const startPull = (options: PullOptions): Pull => new RunningPull(options);
 
@@ -69,8 +77,6 @@ class RunningPull implements Pull {
   #idle: (() => void) | undefined;
   #refusal: PullRefusal | undefined;
   readonly #unsubscribe: () => void;
-  /** Sends one pull request for all slots that became free in this turn of the event loop. */
-  readonly #requestAtTurnEnd = atTurnEnd(() => this.#request());
 
   constructor(options: PullOptions) {
     const { bus, stream, consumer } = options;
@@ -90,7 +96,7 @@ class RunningPull implements Pull {
       unsubscribeDenials();
       subscription.unsubscribe();
     };
-    this.#request();
+    this.#plan();
   }
 
   get busy(): number {
@@ -117,10 +123,13 @@ class RunningPull implements Pull {
   }
 
   #plan(): void {
-    if (this.#state === "running") this.#requestAtTurnEnd();
+    if (this.#state !== "running") return;
+    planned.add(this);
+    requestPlanned();
   }
 
-  #request(): void {
+  /** Sends one pull request for all free slots. */
+  request(): void {
     const { bus, slots } = this.#options;
     if (this.#state !== "running" || bus.nc.isClosed()) return;
     const batch = slots - this.#busy - this.#open;
@@ -203,13 +212,13 @@ class RunningPull implements Pull {
     await sleep(Math.min(longestMillis, firstMillis * 2 ** doublings));
     if (this.#state !== "pausing") return;
     this.#state = "running";
-    this.#request();
+    this.request();
   }
 
   #watch(): void {
     this.#dropLost();
     if (this.#state === "stopping") this.#idle?.();
-    this.#request();
+    this.request();
   }
 
   /** Drops pull requests whose end was never reported. At most the messages of the remaining requests are still open. */

@@ -9,7 +9,7 @@ import { type BusClock, machineClock } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import { type LastValue, readFrom } from "../nats/lastvalues.ts";
 import { consumers, parseKeySubject, sweeps, timersStream, work, workStream } from "../subjects.ts";
-import { untilShared } from "../values/eventloop.ts";
+import { turnEnd, untilShared } from "../values/eventloop.ts";
 import { deleteMessage } from "./deletemessage.ts";
 import type { TicketQueue } from "./queue.ts";
 import { requestOrReplay } from "./request.ts";
@@ -30,6 +30,9 @@ export interface StrandedOptions {
   /** Messages of each type that one search reads; if some are stranded, the next search follows at once. */
   readonly pageSize?: number;
 }
+
+/** The requests of searches that begin in one turn leave in one socket write. */
+const together = turnEnd();
 
 /** A message that seems to be stranded, and its stream. */
 interface Stranded {
@@ -102,6 +105,7 @@ export async function searchStranded({
   for (let from = 1; ; ) {
     try {
       await sleep(untilShared(everyMillis), undefined, { signal });
+      await together();
       for (;;) {
         const { found, next } = await search(from);
         if (found.length === 0) {
