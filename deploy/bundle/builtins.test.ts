@@ -22,6 +22,6 @@ test.each([
   'import "node:fs";',
   'export { join } from "node:path";',
   'const text = `import fs from "node:fs";`;',
-])("leaves %s as it is", (code) => {
+])("does not change %s", (code) => {
   expect(withoutBuiltinImports(code)).toBe(code);
 });
