@@ -7,10 +7,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
 import { isWrongSequence } from "../nats/wrongsequence.ts";
+import { turnEnd, untilShared } from "../values/eventloop.ts";
 
 /** Times of a lease, in milliseconds. */
 export interface LeaseTimes {
-  /** Interval at which the holder renews and a standby polls. */
+  /** Interval at which the holder renews, all its leases together, and a standby polls. */
   readonly renewMillis: number;
   /** The holder stops if it could not renew for this long. */
   readonly holdMillis: number;
@@ -19,6 +20,9 @@ export interface LeaseTimes {
 }
 
 export const defaultLease: LeaseTimes = { renewMillis: 700, holdMillis: 2200, takeMillis: 3000 };
+
+/** Leases that are renewed in one turn leave in one socket write. */
+const together = turnEnd();
 
 /** A failed renewal is retried after this share of `renewMillis`. */
 const retryShare = 0.2;
@@ -135,10 +139,12 @@ async function leadWhileHeld(
   }
 
   const renewing = (async () => {
-    let pause = times.renewMillis;
+    let pause = untilShared(times.renewMillis);
     let failure = "";
     while (!held.signal.aborted) {
       await sleep(pause, undefined, { signal: held.signal });
+      await together();
+      if (held.signal.aborted) return;
       const sent = performance.now();
       if (sent - renewed > times.holdMillis)
         return lose(`not renewed for ${Math.round(sent - renewed)} ms${failure}`);
@@ -150,7 +156,7 @@ async function leadWhileHeld(
         if (next === undefined) return lose("another bridge has taken it");
         revision = next;
         renewed = sent;
-        pause = times.renewMillis;
+        pause = untilShared(times.renewMillis);
         failure = "";
       } catch (error) {
         failure = `, at last because ${(error as Error).message}`;

@@ -4,6 +4,7 @@ import type { KV, KvEntry } from "@nats-io/kv";
 import { z } from "zod";
 import { isVersion } from "../kube/object.ts";
 import { type GroupKind, token, untoken } from "../subjects.ts";
+import { untilShared } from "../values/eventloop.ts";
 import { claim, holderIn } from "./lease.ts";
 
 /** The stored position of a kind's watch. */
@@ -122,7 +123,7 @@ export async function keepSaved(options: {
     if (lease && holderIn(lease.string()) === now.holder) revision = found?.revision ?? 0;
   };
   while (!ended.aborted) {
-    await sleep(saveEveryMillis, undefined, { signal: ended }).catch(() => undefined);
+    await sleep(untilShared(saveEveryMillis), undefined, { signal: ended }).catch(() => undefined);
     // A position that was not saved only costs a longer replay.
     await save().catch(options.onError);
   }

@@ -2,7 +2,7 @@
  * The gateway: publishes webhooks as CloudEvents on the bus. Replicas are independent of each other, and need no access to
  * Kubernetes.
  */
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import { Server as TcpServer } from "node:net";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -22,6 +22,9 @@ import { Responder } from "./responder.ts";
 import { openSecrets } from "./secrets.ts";
 import { shareSelections } from "./sharedselections.ts";
 import { WebhookStore } from "./webhookstore.ts";
+
+// An `import` reads every export, including `WebSocket`, which loads Node's own undici for nothing.
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** Options of {@link startGateway}. */
 export interface GatewayOptions {

@@ -30,10 +30,18 @@ export async function shareSelections(
   { bus, project, log, rereadMillis }: SharedSelectionsOptions,
 ): Promise<SharedSelections> {
   if (project === undefined) return { ...own, stop: () => undefined };
+  let isKnown = false;
   const others = await reread({
     async read() {
-      const records = (await hasRecords(bus)) ? await readRecords(bus) : [];
-      return selectionsIn(records.filter((record) => record.project !== project));
+      isKnown ||= await hasRecords(bus);
+      try {
+        const records = isKnown ? await readRecords(bus) : [];
+        return selectionsIn(records.filter((record) => record.project !== project));
+      } catch (error) {
+        // The stream may have been deleted.
+        isKnown = false;
+        throw error;
+      }
     },
     everyMillis: rereadMillis,
     isSame: (a, b) => a.text === b.text,

@@ -2,10 +2,11 @@
  * Connections to the API server: its address, the user, and pooled connections. Requests use undici directly:
  * `@kubernetes/client-node` builds a dispatcher for every call, which costs a TLS handshake each time.
  */
+import { createSecureContext, type SecureContext } from "node:tls";
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { isDebugged } from "../config/debugger.ts";
 import { withoutIssuer } from "./clientcertificate.ts";
-import { type Access, type Kubeconfig, KubeconfigError } from "./kubeconfig.ts";
+import { type Access, type Kubeconfig, KubeconfigError, type TlsOptions } from "./kubeconfig.ts";
 import type { RequestHeaders } from "./kubeconfiguser.ts";
 
 export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
@@ -157,13 +158,29 @@ function openPool({ proxy, ...access }: Access, role: PoolRole): Pool {
   }
   // Under a debugger no connection is reused: a pause outlasts the server's keep-alive, and the next write would fail.
   const reuse = isDebugged() ? { pipelining: 0 } : { keepAliveTimeout: 60_000 };
-  const tls = withoutIssuer(access.tls);
+  const tls = connectOptions(access.tls);
   const common = { ...poolOptions[role], ...reuse };
   const dispatcher =
     proxy === undefined
       ? new Agent({ ...common, connect: { ...tls, timeout: 10_000 } })
       : new ProxyAgent({ ...common, allowH2: false, uri: proxy, requestTls: tls });
   return { dispatcher, openedAt: performance.now() };
+}
+
+/** The options of a pool's connections, which share a context: without it, each of them would parse and keep the certificates. */
+function connectOptions(access: TlsOptions): TlsOptions & { readonly secureContext?: SecureContext } {
+  const tls = withoutIssuer(access);
+  try {
+    const { rejectUnauthorized, servername } = tls;
+    return {
+      secureContext: createSecureContext(tls),
+      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+      ...(servername !== undefined && { servername }),
+    };
+  } catch {
+    // Each connection fails with the same error, which names the problem.
+    return tls;
+  }
 }
 
 /** Identifies the settings of pools. */

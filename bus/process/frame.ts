@@ -1,10 +1,11 @@
 /** The frame of every process: log, probes, readiness, signals, and an orderly shutdown. */
 import { type Logger, pino } from "pino";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import type { StandaloneSettings } from "../config/config.ts";
 import { redactedLine } from "../values/redact.ts";
 import { startProbes } from "./http.ts";
 import { registerReadiness } from "./metrics.ts";
+import { registerNodeMetrics } from "./nodemetrics.ts";
 import { Readiness } from "./readiness.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
 import { untilReachable } from "./untilreachable.ts";
@@ -67,7 +68,7 @@ export async function runFrame(
     throw error;
   });
   readiness.started(() => running.notReady?.());
-  collectDefaultMetrics({ register: registry });
+  registerNodeMetrics(registry);
   const unwatch = readiness.watch(log);
   const signal = await signalled;
   unwatch();

@@ -51,6 +51,8 @@ export interface BusProcessContext extends StandaloneContext {
   readonly address: BusAddress;
   /** Retries a part of the start until it succeeds, where parts must not start twice. */
   readonly waitFor: WaitFor;
+  /** Ends the process when its event loop is blocked for AckWait, until the returned function is called. */
+  watchEventLoop(): () => void;
 }
 
 /** What a process that connects to a cluster works with. */
@@ -148,10 +150,12 @@ async function runConnected<P>(
     const onProblem = (reason: string | undefined) => readiness.reportConnection(reason);
     void watchConnection({ bus, address, log, onProblem });
     log.info("connected");
-    const context = { bus, address, log, registry, waitFor, ...partner.given };
+    const context = {
+      ...{ bus, address, log, registry, waitFor },
+      watchEventLoop: () => watchEventLoop(settings.ackWaitSeconds * 1000, name),
+      ...partner.given,
+    };
     const running = await waitFor("not started", () => start(context));
-    // A blocked event loop renews no ownership either: its objects go to other workers meanwhile.
-    const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
     return {
       notReady: () => bus.stuck.reason() ?? running.notReady?.(),
       async stop() {
@@ -162,7 +166,6 @@ async function runConnected<P>(
       async close() {
         await bus.nc.drain().catch(() => undefined);
         await partner.close();
-        unwatch();
       },
     };
   }

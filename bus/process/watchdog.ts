@@ -1,11 +1,15 @@
 /**
  * Ends this process when its event loop is blocked. Code that never yields cannot be aborted; the process would answer no probe
  * and keep its slots forever. Its objects go to other workers either way; ending it records which object was the cause.
+ *
+ * A thread costs 10 MB, so only processes that run reconcile functions have it. For others, the probe of the kubelet is enough.
  */
 import { Worker } from "node:worker_threads";
 import { isDebugged } from "../config/debugger.ts";
+import { beatMillis, onBeat } from "../values/eventloop.ts";
 
-const beatMillis = 500;
+/** Interval of the checks. Each expects a beat since the one before. Milliseconds. */
+const checkMillis = 2 * beatMillis;
 
 /** Runs in its own thread, so it works while the main thread does not. */
 const source = `
@@ -20,7 +24,7 @@ setInterval(() => {
   if (missed < checks) return;
   require("node:fs").writeSync(2, message);
   process.kill(pid, "SIGKILL");
-}, ${beatMillis});
+}, ${checkMillis});
 `;
 
 /** Starts watching; returns the function that stops it. Does not end a process with a debugger attached. */
@@ -37,16 +41,15 @@ export function watchEventLoop(limitMillis: number, name: string): () => void {
     eval: true,
     workerData: {
       beats,
-      checks: Math.ceil(limitMillis / beatMillis),
+      checks: Math.ceil(limitMillis / checkMillis),
       pid: process.pid,
       message: `${JSON.stringify(record)}\n`,
     },
   });
   thread.unref();
-  const beat = setInterval(() => Atomics.add(beats, 0, 1), beatMillis / 2);
-  beat.unref();
+  const stopBeating = onBeat(() => Atomics.add(beats, 0, 1));
   return () => {
-    clearInterval(beat);
+    stopBeating();
     void thread.terminate();
   };
 }

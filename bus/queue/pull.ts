@@ -2,7 +2,7 @@
  * Pulls from a durable consumer exactly as many messages as there are free slots: AckWait runs from delivery, so a buffered
  * message would already use up its time.
  *
- * Pull requests expire within seconds. A graceful stop waits for the open ones to expire and hands back messages that still
+ * Pull requests expire within seconds, those of a process together. A graceful stop waits for the open ones to expire and hands back messages that still
  * arrive, so no message has to wait for a redelivery by timeout.
  * Wire format: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-13.md
  */
@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Msg } from "@nats-io/transport-node";
 import type { Bus } from "../nats/connect.ts";
 import { type Delivery, deliveryOf, sendAcknowledgements } from "../nats/delivery.ts";
-import { atTurnEnd } from "../values/eventloop.ts";
+import { atTurnEnd, onBeat, untilShared } from "../values/eventloop.ts";
 
 /** Options of a pull. */
 export interface PullOptions {
@@ -45,13 +45,20 @@ export interface Pull {
   stop(): Promise<void>;
 }
 
-const expiresMillis = 2000;
+/** When idle, all pulls of a process are renewed in the same turn: one socket write each time instead of one for each pull. Milliseconds. */
+const renewMillis = 2000;
 /** How long after its expiry an unanswered pull request counts as lost. Milliseconds. */
 const graceMillis = 1000;
-/** How often lost pull requests are dropped. */
-const watchdogMillis = 500;
 /** Pause after a refusal, doubled each time. Milliseconds. */
 const refusedPause = { firstMillis: 250, longestMillis: 2000 };
+
+/** Pulls whose slots became free in this turn of the event loop. Their pull requests leave in one socket write. */
+const planned = new Set<RunningPull>();
+const requestPlanned = atTurnEnd(() => {
+  const now = [...planned];
+  planned.clear();
+  for (const pull of now) pull.request();
+});
 
 /** Starts pulling. */
 export const startPull = (options: PullOptions): Pull => new RunningPull(options);
@@ -70,8 +77,6 @@ class RunningPull implements Pull {
   #idle: (() => void) | undefined;
   #refusal: PullRefusal | undefined;
   readonly #unsubscribe: () => void;
-  /** Sends one pull request for all slots that became free in this turn of the event loop. */
-  readonly #requestAtTurnEnd = atTurnEnd(() => this.#request());
 
   constructor(options: PullOptions) {
     const { bus, stream, consumer } = options;
@@ -85,14 +90,13 @@ class RunningPull implements Pull {
       },
     });
     const unsubscribeDenials = bus.inbox.onDenied(this.#next, ({ message }) => this.#denied(message));
-    const watchdog = setInterval(() => this.#watch(), watchdogMillis);
-    watchdog.unref();
+    const unwatch = onBeat(() => this.#watch());
     this.#unsubscribe = () => {
-      clearInterval(watchdog);
+      unwatch();
       unsubscribeDenials();
       subscription.unsubscribe();
     };
-    this.#request();
+    this.#plan();
   }
 
   get busy(): number {
@@ -119,10 +123,13 @@ class RunningPull implements Pull {
   }
 
   #plan(): void {
-    if (this.#state === "running") this.#requestAtTurnEnd();
+    if (this.#state !== "running") return;
+    planned.add(this);
+    requestPlanned();
   }
 
-  #request(): void {
+  /** Sends one pull request for all free slots. */
+  request(): void {
     const { bus, slots } = this.#options;
     if (this.#state !== "running" || bus.nc.isClosed()) return;
     const batch = slots - this.#busy - this.#open;
@@ -130,6 +137,7 @@ class RunningPull implements Pull {
     if (batch <= 0 || batch < this.#open) return;
     const id = String(this.#nextId++);
     this.#open += batch;
+    const expiresMillis = untilShared(renewMillis);
     this.#requests.set(id, { batch, until: performance.now() + expiresMillis + graceMillis });
     bus.nc.publish(this.#next, JSON.stringify({ batch, expires: expiresMillis * 1e6 }), {
       reply: `${this.#inbox}.${id}`,
@@ -204,13 +212,13 @@ class RunningPull implements Pull {
     await sleep(Math.min(longestMillis, firstMillis * 2 ** doublings));
     if (this.#state !== "pausing") return;
     this.#state = "running";
-    this.#request();
+    this.request();
   }
 
   #watch(): void {
     this.#dropLost();
     if (this.#state === "stopping") this.#idle?.();
-    this.#plan();
+    this.request();
   }
 
   /** Drops pull requests whose end was never reported. At most the messages of the remaining requests are still open. */

@@ -9,6 +9,7 @@ import { type BusClock, machineClock } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import { type LastValue, readFrom } from "../nats/lastvalues.ts";
 import { consumers, parseKeySubject, sweeps, timersStream, work, workStream } from "../subjects.ts";
+import { turnEnd, untilShared } from "../values/eventloop.ts";
 import { deleteMessage } from "./deletemessage.ts";
 import type { TicketQueue } from "./queue.ts";
 import { requestOrReplay } from "./request.ts";
@@ -22,13 +23,16 @@ export interface StrandedOptions {
   readonly onFound: (subject: string) => void;
   readonly onError: (error: unknown) => void;
   readonly clock?: Pick<BusClock, "now">;
-  /** Interval of the searches, in milliseconds; up to half of it less, so that replicas do not search at the same time. */
+  /** Interval of the searches, in milliseconds. All functions of a process search at the same time. */
   readonly everyMillis?: number;
   /** A message counts as stranded only if it is still there after this time: before, it may be in flight. Milliseconds. */
   readonly graceMillis?: number;
   /** Messages of each type that one search reads; if some are stranded, the next search follows at once. */
   readonly pageSize?: number;
 }
+
+/** The requests of searches that begin in one turn leave in one socket write. */
+const together = turnEnd();
 
 /** A message that seems to be stranded, and its stream. */
 interface Stranded {
@@ -44,7 +48,7 @@ export async function searchStranded({
   onFound,
   onError,
   clock = machineClock,
-  everyMillis = 10_000,
+  everyMillis = 8000,
   graceMillis = 5000,
   pageSize: atOnce = 250,
 }: StrandedOptions): Promise<void> {
@@ -65,6 +69,8 @@ export async function searchStranded({
    * in flight; the floor rises as those are acknowledged.
    */
   async function leftBehind(stream: string, consumer: string, filter: string): Promise<Stranded[]> {
+    // Usually nothing waits, and the consumer need not be asked.
+    if ((await readFrom(bus, stream, { filter, from: 1, limit: 1 })).length === 0) return [];
     const { ack_floor: floor } = await bus.jsm.consumers.info(stream, consumer);
     const page = await readFrom(bus, stream, { filter, from: 1, limit: atOnce });
     return page.filter(({ sequence }) => sequence <= floor.stream_seq).map((value) => ({ stream, value }));
@@ -98,7 +104,8 @@ export async function searchStranded({
 
   for (let from = 1; ; ) {
     try {
-      await sleep(everyMillis * (1 - Math.random() / 2), undefined, { signal });
+      await sleep(untilShared(everyMillis), undefined, { signal });
+      await together();
       for (;;) {
         const { found, next } = await search(from);
         if (found.length === 0) {

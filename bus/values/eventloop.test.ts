@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { atTurnEnd, gathering, soon } from "./eventloop.ts";
+import { atTurnEnd, gathering, sharedInterval, soon, untilShared } from "./eventloop.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -37,6 +37,34 @@ test("soon - runs once for several plans, together with others, and again after 
   one();
   vi.advanceTimersByTime(20);
   expect(runs).toEqual(["one", "other", "one"]);
+});
+
+test("sharedInterval - calls back all callers with one timer, until each stops", () => {
+  vi.useFakeTimers();
+  const every = sharedInterval(100);
+  const runs: string[] = [];
+  const stopOne = every(() => runs.push("one"));
+  vi.advanceTimersByTime(50);
+  const stopOther = every(() => runs.push("other"));
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(100);
+  expect(runs).toEqual(["one", "other"]);
+  stopOne();
+  stopOne();
+  vi.advanceTimersByTime(100);
+  expect(runs).toEqual(["one", "other", "other"]);
+  stopOther();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("untilShared - ends at the same time for all, also after a timer that fires early", () => {
+  vi.useFakeTimers();
+  vi.advanceTimersByTime(1000 - (performance.now() % 1000));
+  expect(untilShared(1000)).toBe(1000);
+  vi.advanceTimersByTime(300);
+  expect(untilShared(1000)).toBe(700);
+  vi.advanceTimersByTime(690);
+  expect(untilShared(1000)).toBe(1010);
 });
 
 describe("gathering", () => {

@@ -3,6 +3,45 @@
  * a call per message would dominate the CPU time of a busy process.
  */
 
+/**
+ * Returns a function that calls back every `millis` until the function that it returns is called. All callers share one timer, so that
+ * an idle process wakes up once for all of them. The timer does not keep the process alive.
+ */
+export function sharedInterval(millis: number): (run: () => void) => () => void {
+  const runs = new Set<() => void>();
+  let timer: NodeJS.Timeout | undefined;
+  return (run) => {
+    const own = (): void => run();
+    runs.add(own);
+    timer ??= setInterval(() => {
+      for (const one of runs) one();
+    }, millis).unref();
+    return () => {
+      if (!runs.delete(own) || runs.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  };
+}
+
+/** Interval of {@link onBeat}, in milliseconds. */
+export const beatMillis = 250;
+
+/** The regular checks of a process: calls back every {@link beatMillis}. */
+export const onBeat = sharedInterval(beatMillis);
+
+/** A timer may fire this share of its interval early. It is then not set for the same moment again. */
+const earlyShare = 0.1;
+
+/**
+ * How long to wait for something that recurs every `millis`, so that everything with this interval happens in the same turn: until the
+ * next multiple of `millis` by `performance.now()`. Between 0.1 and 1.1 times `millis`.
+ */
+export function untilShared(millis: number): number {
+  const left = millis - (performance.now() % millis);
+  return Math.ceil(left < millis * earlyShare ? left + millis : left);
+}
+
 /** Returns a function that waits for the end of the current turn. All waiters of a turn continue together. */
 export function turnEnd(): () => Promise<void> {
   let end: Promise<void> | undefined;

@@ -4,6 +4,7 @@
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Delivery } from "../nats/delivery.ts";
+import { onBeat } from "../values/eventloop.ts";
 import { OwnershipLostError } from "./errors.ts";
 import type { Keeper } from "./keeper.ts";
 
@@ -43,7 +44,6 @@ const marginMillis = 1000;
  * margin, so that a ticket's age is never underestimated by more than the margin. Milliseconds.
  */
 const stallMillis = 750;
-const tickMillis = 250;
 
 /**
  * Starts to extend tickets, four times per AckWait. A ticket is lost when its extension is not confirmed in time. All tickets are
@@ -115,7 +115,7 @@ class OwnedTickets implements Ownership {
   readonly #keeper: Keeper | undefined;
   readonly #owned = new Set<OwnedTicket>();
   readonly #staleCallbacks: ((staleness: Staleness) => void)[] = [];
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopTicking: () => void;
   #lastTick = performance.now();
   /** Tickets that arrive now may have been delivered before a pause. */
   #isFenced = false;
@@ -125,8 +125,7 @@ class OwnedTickets implements Ownership {
     this.#nc = nc;
     this.#ackWaitMillis = ackWaitMillis;
     this.#keeper = keeper;
-    this.#timer = setInterval(() => this.#tick(), tickMillis);
-    this.#timer.unref();
+    this.#stopTicking = onBeat(() => this.#tick());
     void this.#watchConnection();
   }
 
@@ -151,7 +150,7 @@ class OwnedTickets implements Ownership {
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stopTicking();
     this.#keeper?.stop();
   }
 

@@ -1,4 +1,5 @@
 /** A worker process: runs functions against one cluster. Its replicas are interchangeable. */
+import { setImmediate as turn } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import { activityReporter } from "../activity/reporter.ts";
 import { isDebugged } from "../config/debugger.ts";
@@ -24,6 +25,8 @@ export interface WorkerOptions extends FunctionWorkerOptions {
   readonly address?: BusAddress;
   readonly functions: readonly ReconcileFunction[];
   readonly registry: Registry;
+  /** Ends the process when a function blocks its event loop. Default: nothing does. */
+  readonly watchEventLoop?: ProcessContext["watchEventLoop"];
   /** Opens a client for a function. Default: all functions share `client`. */
   readonly clientAs?: ProcessContext["clientAs"];
   /** Namespace of the service accounts to impersonate. Default: the functions have the rights of the process. */
@@ -63,6 +66,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         { metrics, ownership, report, clock },
       ),
   );
+  // Starting a thread takes milliseconds: the first pull requests leave before.
+  await turn();
+  // A blocked event loop renews no ownership either: its objects go to other workers meanwhile.
+  const unwatch = options.watchEventLoop?.();
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
   return {
     notReady: () => running.map((fn) => fn.notReady()).find((reason) => reason !== undefined),
@@ -71,6 +78,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       ending.abort();
       ownership.stop();
       unshare?.();
+      unwatch?.();
     },
   };
 }

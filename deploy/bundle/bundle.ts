@@ -4,6 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { ExpectedError, type Project, UsageError } from "denrei/runtime";
 import { rolldown } from "rolldown";
+import { partsOfBuiltins } from "./builtins.ts";
 import { programOf } from "./entries.ts";
 import { type Copied, referredFiles } from "./files.ts";
 import { expectAll, type MissingImport, missingImports } from "./missing.ts";
@@ -46,6 +47,7 @@ export async function bundleProject({ project, out, external, onWarning }: Bundl
         },
       },
       partsOfUndici,
+      partsOfBuiltins,
       referredFiles({
         launcher,
         root: project.folder,
