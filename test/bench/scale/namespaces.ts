@@ -12,11 +12,10 @@ import { type Footprint, footprintOf } from "../footprint.ts";
 import { profilerEnv } from "../profiler/profiler.ts";
 import { figure } from "../table.ts";
 import type { Measuring } from "./measuring.ts";
+import { quietMillis } from "./settings.ts";
 
 /** Concurrent calls. */
 const callers = 16;
-/** A watch lasts a minute, and its bookmarks move the position. Milliseconds. */
-export const quietMillis = 120_000;
 const deadlineMillis = 300_000;
 const sampleMillis = 5000;
 const kind = kindText(Secret);
@@ -66,10 +65,10 @@ export async function measureNamespaces(
   return runs;
 }
 
-/** Watches this many namespaces on a control plane of its own, and counts writes for `quietMillis`. */
+/** Watches this many namespaces on a control plane of its own, and counts writes for `countMillis`. */
 export async function watchNamespaces(
   namespaces: number,
-  quietMillis: number,
+  countMillis: number,
   measuring: Measuring,
 ): Promise<NamespacesRun> {
   const bridged = await startOwnBridged();
@@ -89,7 +88,7 @@ export async function watchNamespaces(
   const startSeconds = (performance.now() - begun) / 1000;
   measuring.say(`all ${figure(namespaces)} namespaces are watched after ${figure(startSeconds)} s`);
 
-  const writesPerSecond = await countWrites(setup, quietMillis);
+  const writesPerSecond = await countWrites(setup, countMillis);
   const memory = await footprintOf(bridge, directory, sampleMillis, measuring.signal);
   measuring.say(`${figure(writesPerSecond)} writes per second, ${figure(memory.collected)} MB`);
   const changeSeconds = await changeEach(setup, "first");

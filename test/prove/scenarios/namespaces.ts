@@ -1,5 +1,6 @@
 /** A thousand opted-in namespaces: the cost of their watches for the bus and the bridge, and the time to take over all of them. */
-import { quietMillis, watchNamespaces } from "../../bench/scale/namespaces.ts";
+import { watchNamespaces } from "../../bench/scale/namespaces.ts";
+import { quietMillis } from "../../bench/scale/settings.ts";
 import { bounded, figure, type Scenario } from "../scenario.ts";
 
 const limits = { writesPerSecond: 50, megabytes: 250 };
