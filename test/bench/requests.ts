@@ -1,4 +1,4 @@
-/** Makes requests to a ticket queue as fast as they are answered. */
+/** Requests to a ticket queue: each answer triggers the next one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { consumers, type QueueScope, workStream } from "../../bus/subjects.ts";

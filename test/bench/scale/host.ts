@@ -34,6 +34,8 @@ const log = pino(
   pino.destination({ dest: 1, sync: true }),
 );
 const client = await clientOfNobody();
+/** So many fit into a message. */
+const takenAtOnce = 20_000;
 /** Milliseconds to the first reconcile, by index. */
 const seen = new Map<number, number>();
 
@@ -76,9 +78,10 @@ async function answer(message: Msg): Promise<Counted | Taken | Made> {
   const command = commandSchema.parse(message.json());
   if (command.command === "count") return { count: seen.size };
   if (command.command === "request") return requestSamples(command.order);
-  // Rounded, so that the samples of a run fit into a message.
-  const samples = [...seen].map(([index, millis]) => [index, Math.round(millis * 100) / 100] as const);
-  seen.clear();
+  const samples = [...seen]
+    .slice(0, takenAtOnce)
+    .map(([index, millis]) => [index, Math.round(millis * 100) / 100] as const);
+  for (const [index] of samples) seen.delete(index);
   return { samples };
 }
 

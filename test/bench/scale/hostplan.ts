@@ -67,12 +67,12 @@ export const commandSchema = z.discriminatedUnion("command", [
 ]);
 export type Command = z.infer<typeof commandSchema>;
 
-/** The number of samples that a host's replicas have reconciled since the last `take`. */
+/** The number of samples that a host's replicas have reconciled and that were not taken yet. */
 export interface Counted {
   readonly count: number;
 }
 
-/** The samples that a host's replicas have reconciled since the last `take`. */
+/** Samples that a host's replicas have reconciled and that were not taken yet: as many as fit into a message. */
 export interface Taken {
   /** The index of each, and the milliseconds from its publish to its first reconcile. */
   readonly samples: readonly (readonly [index: number, millis: number])[];

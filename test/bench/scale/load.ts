@@ -15,6 +15,8 @@ export interface EventsRun {
   readonly functions: number;
   /** From the first publish to the last reconcile. */
   readonly seconds: number;
+  /** From the first publish until the bus has stored all samples. */
+  readonly publishSeconds: number;
   /** Milliseconds from the publish of each sample to its reconcile by each function. */
   readonly each: readonly number[];
   /** Milliseconds from the publish of each sample to the last of these reconciles. */
@@ -62,7 +64,7 @@ export class Samples {
     const { pids, functions } = this.#scale;
     const usage = measure(pids);
     const from = this.#published.length;
-    await this.#publish(events, everyMillis);
+    const publishSeconds = await this.#publish(events, everyMillis);
     const millis = await this.#reconciled(from, events);
     await this.#scale.drained();
     const published = this.#published.slice(from);
@@ -71,6 +73,7 @@ export class Samples {
       events,
       functions: functions.length,
       seconds: (ends.reduce((a, b) => Math.max(a, b)) - (published[0] ?? Number.NaN)) / 1000,
+      publishSeconds,
       each: millis.flat(),
       last: published.map((_, at) => Math.max(...millis.map((of) => of[at] ?? Number.NaN))),
       usage: usage(),
@@ -101,7 +104,7 @@ export class Samples {
     };
   }
 
-  async #publish(events: number, everyMillis: number): Promise<void> {
+  async #publish(events: number, everyMillis: number): Promise<number> {
     const { signal } = this.#scale.measuring;
     const begun = now();
     for (let made = 0; made < events; made++) {
@@ -114,6 +117,7 @@ export class Samples {
       await this.#publisher.publish("added", sampleOf(index, at), "watch");
     }
     await this.#publisher.settled();
+    return (now() - begun) / 1000;
   }
 
   /** The milliseconds until the reconcile of each sample from this index on, by function. */
@@ -152,10 +156,13 @@ export class Samples {
     await Promise.all(
       hosts.map(async (host) => {
         const of = found[functions.indexOf(host.fn)];
-        const { samples } = await host.ask<Taken>({ command: "take" });
-        // Two replicas may reconcile a sample: the first one counts.
-        for (const [index, millis] of samples)
-          if (index >= from) of?.set(index, Math.min(millis, of.get(index) ?? millis));
+        for (;;) {
+          const { samples } = await host.ask<Taken>({ command: "take" });
+          if (samples.length === 0) return;
+          // Two replicas may reconcile a sample: the first one counts.
+          for (const [index, millis] of samples)
+            if (index >= from) of?.set(index, Math.min(millis, of.get(index) ?? millis));
+        }
       }),
     );
   }

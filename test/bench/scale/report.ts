@@ -22,7 +22,7 @@ export interface ScalePart {
 /** The title of the section. */
 export const scaleTitle = "Scale";
 
-/** What the section is about. */
+/** The first paragraph of the section. */
 export const scaleIntroduction =
   "How far one machine carries Denrei, by the number of objects, opted-in namespaces, functions, and replicas. All processes and servers share the machine.";
 
@@ -71,9 +71,9 @@ function objectsBody(runs: readonly ObjectsRun[]): string {
       perObject(({ empty, full }) => full.bridge.collected - empty.bridge.collected),
     ),
     row("start that resumes, s", ({ restarts }) => restarts.resume.seconds),
-    memory("bridge after it", ({ restarts }) => restarts.resume.memory),
+    memory("bridge that resumed", ({ restarts }) => restarts.resume.memory),
     row("start with an empty bus, until all are published, s", ({ restarts }) => restarts.list.seconds),
-    memory("bridge after it", ({ restarts }) => restarts.list.memory),
+    memory("bridge that listed", ({ restarts }) => restarts.list.memory),
     memory("worker, all objects", ({ full }) => full.worker),
     row("NATS, no objects, MB", ({ empty }) => empty.nats),
     row("NATS, all objects, MB", ({ full }) => full.nats),
@@ -158,6 +158,10 @@ function replicasBody(runs: readonly ReplicasRun[], sizes: ScaleSizes): string {
     cells(
       "routed and reconciled, events/s",
       routed(({ events, seconds }) => events / seconds),
+    ),
+    cells(
+      "– published, events/s",
+      routed(({ events, publishSeconds }) => events / publishSeconds),
     ),
     cells(
       "– CPU, NATS, µs/event",
