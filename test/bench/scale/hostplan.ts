@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import { inboxPrefixOf, userOf } from "../../../bus/nats/identity.ts";
 import type { FunctionSubscription } from "../../../bus/topology.ts";
 import { stored } from "../../harness/publish.ts";
 import { orderSchema } from "../queueplan.ts";
@@ -51,10 +52,14 @@ export const hostSchema = z.object({
 });
 export type Host = z.infer<typeof hostSchema>;
 
-/** Subjects of the commands to all hosts of a function. */
-export const commandSubjects = (fn: string): string => `bench.${fn}.>`;
+/**
+ * Subjects of the commands to all hosts of a function. They are among the user's inboxes, which stay in its account: commands on
+ * subjects that the account imports do not reach hosts on other servers of a cluster.
+ */
+export const commandSubjects = (fn: string): string => `${inboxPrefixOf(userOf(fn))}.hosts.>`;
 /** Subject of the commands to a host. */
-export const commandSubject = ({ fn, name }: Pick<Host, "fn" | "name">): string => `bench.${fn}.${name}`;
+export const commandSubject = ({ fn, name }: Pick<Host, "fn" | "name">): string =>
+  `${inboxPrefixOf(userOf(fn))}.hosts.${name}`;
 
 /** A command to a host. */
 export const commandSchema = z.discriminatedUnion("command", [
