@@ -10,7 +10,7 @@ const unit = [
   "{bus,functions,dashboard,deploy}/**/*.test.ts",
   "test/cli/commandline.test.ts",
   "test/{bench,ghapp,github,githubapi,model,mutations}/**/*.test.ts",
-  "test/harness/{durations,start/temporary}.test.ts",
+  "test/harness/{cleanup,durations,start/temporary}.test.ts",
   "test/ket/{changes,conversions,match}.test.ts",
   "test/kpack/{decoding,loop,names,newbuild,reference}.test.ts",
   "test/paas/charts/{builtin,names,routes}.test.ts",

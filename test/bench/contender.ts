@@ -55,7 +55,8 @@ export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args"
 
 /** The platform on which processes run; a bus is enough. */
 export interface ProcessEnvironment extends Pick<BenchEnvironment, "signal" | "fail"> {
-  readonly platform: LocalNats & Partial<Pick<BenchEnvironment["platform"], "kubeconfigPath">>;
+  readonly platform: Pick<LocalNats, "spawn" | "natsUrlFor"> &
+    Partial<Pick<BenchEnvironment["platform"], "kubeconfigPath">>;
 }
 
 /** Starts a process of a contender; if it ends unexpectedly, the benchmark fails. */

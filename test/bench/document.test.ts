@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { documentOf } from "./document.ts";
 import type { QueueSeries } from "./queue.ts";
 import type { Results } from "./results.ts";
+import type { ScaleResults } from "./scale/scale.ts";
 import type { WebhookRun } from "./webhooks/rounds.ts";
 
 const sizes = {
@@ -79,9 +80,70 @@ test("document - a partial run replaces its parts and keeps the others", () => {
   }
 });
 
-test("document - a full run keeps nothing of the previous text", () => {
+const replicasAt = (replicas: number): Pick<Results, "scale"> => ({
+  scale: {
+    sizes: {
+      scaleObjects: [],
+      scaleNamespaces: [],
+      scaleFunctions: [],
+      scaleReplicas: [replicas],
+      scaleRequests: 30_000,
+      scaleSingles: 300,
+      scaleRounds: 1,
+    },
+    replicas: [{ replicas, startSeconds: 1, idle: { seconds: 60, usage }, events: [], requests: [] }],
+  },
+});
+
+function namespacesAt(namespaces: number): Pick<Results, "scale"> {
+  const memory = { uncollected: 300, collected: 200, peak: 400, heldBytes: 1 };
+  const seconds = { startSeconds: 1, changeSeconds: 2, takeoverSeconds: 3 };
+  const run = { namespaces, ...seconds, writesPerSecond: 20, memory, lists: 0, events: 3 };
+  return { scale: { ...(replicasAt(1).scale as ScaleResults), replicas: undefined, namespaces: [run] } };
+}
+
+test("document - a run of scale replaces the measurements that ran, and a full run keeps all of them", () => {
   const machine = new Map([["CPU", "2"]]);
-  const text = documentOf({ sizes, machine, ...queueAt(17_111), ...webhooksAt(6222) });
+  const run = (on: string, ran: Pick<Results, "scale">) => ({
+    sizes,
+    machine: new Map([["CPU", on]]),
+    ...ran,
+  });
+  const queue = documentOf({ sizes, machine, ...queueAt(17_111) });
+  const first = documentOf(run("a", namespacesAt(123)), queue);
+  const second = documentOf(run("b", replicasAt(45)), first);
+  const third = documentOf(run("c", replicasAt(67)), second);
+  const again = documentOf({ sizes, machine, ...queueAt(18_222) }, third, "all");
+
+  expect(first).toMatch(/^## Scale$/m);
+  expect(second).toMatch(
+    /^### Opted-in namespaces\n\nMeasured on a, on .*^### Replicas\n\nMeasured on b, on /ms,
+  );
+  for (const text of [third, again]) {
+    expect(text).toMatch(
+      /^### Opted-in namespaces\n\nMeasured on a, on .*^### Replicas\n\nMeasured on c, on /ms,
+    );
+    expect(text).toMatch(/^\| namespaces .* 123 \|$/m);
+    expect(text).toMatch(/^\| replicas .* 67 \|$/m);
+    expect(text).not.toMatch(/^\| replicas .* 45 \|$/m);
+    expect(headings(text)).toEqual([
+      "## Goals",
+      "## Ticket queue without work",
+      "## Scale",
+      "## Machine",
+      "## Method",
+    ]);
+  }
+  expect(again).toContain("18,222");
+  expect(again).not.toContain("17,111");
+  expect(again).not.toContain("Measured separately");
+});
+
+test("document - a full run keeps nothing else of the previous text", () => {
+  const machine = new Map([["CPU", "2"]]);
+  const before = documentOf({ sizes, machine, ...queueAt(15_333) });
+  const text = documentOf({ sizes, machine, ...queueAt(17_111), ...webhooksAt(6222) }, before, "all");
+  expect(text).not.toContain("15,333");
   expect(text).not.toContain("Measured separately");
   expect(headings(text)?.slice(1, 3)).toEqual(["## Ticket queue without work", "## Webhooks to one gateway"]);
 });

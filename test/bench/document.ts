@@ -6,6 +6,7 @@ import { sections } from "./report.ts";
 import type { Results } from "./results.ts";
 import { perRepository } from "./routing.ts";
 import { paceMillis, restMillis } from "./saves.ts";
+import { scaleParts, scaleText, scaleTitle } from "./scale/report.ts";
 import { table } from "./table.ts";
 import { connections, warmUp } from "./webhooks/rounds.ts";
 
@@ -16,18 +17,22 @@ const path = fileURLToPath(new URL(`../../${documentName}`, import.meta.url));
 /** Whether all parts ran. */
 export type Ran = "all" | "some";
 
-/** Writes the document. A partial run replaces only its own parts. */
+/** Writes the document. A partial run replaces only its own parts, and any run keeps the measurements of scale that it did not repeat. */
 export async function writeDocument(results: Results, ran: Ran): Promise<void> {
-  const before = ran === "all" ? "" : await readFile(path, "utf8").catch(() => "");
-  await writeFile(path, documentOf(results, before));
+  const before = await readFile(path, "utf8").catch(() => "");
+  await writeFile(path, documentOf(results, before, ran));
 }
 
 /** The text of the document; `before` is the previous text, or empty. */
-export function documentOf(results: Results, before = ""): string {
+export function documentOf(results: Results, before = "", ran: Ran = before === "" ? "all" : "some"): string {
   const [head = "", ...parts] = before.split(/^(?=## )/m);
-  const bodies = new Map(parts.map((part) => bodyOf(part)));
+  const earlier = new Map(parts.map((part) => bodyOf(part)));
+  const bodies = new Map(ran === "all" ? [] : earlier);
   bodies.delete(method);
+  bodies.delete(scaleTitle);
   for (const { title, body, sample } of sections(results)) {
+    // Written below.
+    if (title === scaleTitle) continue;
     const known = bodies.get(title);
     if (title === "Goals" || title === "Machine") {
       // A separate part names its own machine.
@@ -37,13 +42,16 @@ export function documentOf(results: Results, before = ""): string {
     }
     const { machine } = results;
     const alone = `Measured separately, on ${machine.get("CPU")}, ${occasion(results, sample)}.`;
-    bodies.set(title, before === "" ? body : `${alone}\n\n${body}`);
+    bodies.set(title, ran === "all" ? body : `${alone}\n\n${body}`);
   }
+  const scale = scaleOf(results, earlier.get(scaleTitle) ?? "");
+  if (scale !== "") bodies.set(scaleTitle, scale);
   // The machine comes after the results.
   const machine = bodies.get("Machine") ?? "";
   bodies.delete("Machine");
   const all = [...bodies, ["Machine", machine] as const, [method, methodOf(results)] as const];
-  const written = /Written by `npm run bench` (.*?)\.$/m.exec(head)?.[1] ?? occasion(results);
+  const first = ran === "all" ? undefined : /Written by `npm run bench` (.*?)\.$/m.exec(head)?.[1];
+  const written = first ?? occasion(results);
   return [
     intro(written, bodies.get("Goals") ?? ""),
     ...all.map(([title, body]) => `## ${title}\n\n${body}\n`),
@@ -52,9 +60,19 @@ export function documentOf(results: Results, before = ""): string {
 
 const method = "Method";
 
+/** The measurements of scale, each with its machine and date. Those that did not run stay as they are in `earlier`. */
+function scaleOf({ scale, machine }: Results, earlier: string): string {
+  const [, ...kept] = earlier.split(/^(?=### )/m);
+  const bodies = new Map(kept.map((part) => bodyOf(part)));
+  const measured = `Measured on ${machine.get("CPU")}, on ${today()}.`;
+  for (const { title, body } of scale ? scaleParts(scale) : []) bodies.set(title, `${measured}\n\n${body}`);
+  const parts = [...bodies].map(([title, body]) => ({ title, body }));
+  return parts.length === 0 ? "" : scaleText(parts);
+}
+
 function bodyOf(part: string): [title: string, body: string] {
   const end = part.indexOf("\n");
-  return [part.slice("## ".length, end), part.slice(end).trim()];
+  return [part.slice(0, end).replace(/^#+ /, ""), part.slice(end).trim()];
 }
 
 const cellsOf = (text: string): string[][] =>
@@ -73,8 +91,10 @@ function mergedTable(earlier: string, later: string, wins: "earlier" | "later"):
   return table(head, [...merged.values()]);
 }
 
+const today = (): string => new Date().toISOString().slice(0, 10);
+
 const occasion = ({ sizes }: Results, sample = `${sizes.rounds} rounds`): string =>
-  `on ${new Date().toISOString().slice(0, 10)}: ${sample}`;
+  `on ${today()}: ${sample}`;
 
 const intro = (written: string, goals: string): string => `# Benchmarks
 

@@ -1,7 +1,5 @@
 /** `npm run bench`: ours compared with the same operator in Go, and the gateway with Probot. */
 import { resolve } from "node:path";
-import { Command, InvalidArgumentError } from "commander";
-import { type Side, sides } from "./contender.ts";
 import { measureList } from "./dashboard.ts";
 import { denrei } from "./denrei.ts";
 import { documentName, writeDocument } from "./document.ts";
@@ -9,6 +7,7 @@ import { type BenchEnvironment, openBenchEnvironment } from "./environment.ts";
 import { buildPeer, goPeer, type PeerVersions } from "./gopeer.ts";
 import { idleMemory } from "./idle.ts";
 import { describeBus, describeMachine, describePlatform, type Machine } from "./machine.ts";
+import { full, isChosen, others, type Part, parseOptions, parts } from "./options.ts";
 import { expectProc } from "./processes.ts";
 import { profileGateway, profileHikawas } from "./profile.ts";
 import { queueSeries } from "./queue.ts";
@@ -17,113 +16,20 @@ import type { Results, Sizes } from "./results.ts";
 import { runRounds } from "./rounds.ts";
 import { routingRounds } from "./routing.ts";
 import { measureSaves } from "./saves.ts";
+import { measureScale } from "./scale/scale.ts";
 import { openWebhookBenchEnvironment, type WebhookBenchEnvironment } from "./webhooks/environment.ts";
 import { gateway } from "./webhooks/gateway.ts";
 import { type InstalledProbot, installProbot, probot } from "./webhooks/probot.ts";
 import { webhookRounds } from "./webhooks/rounds.ts";
 
-const parts = [
-  "throughput",
-  "latency",
-  "queue",
-  "idle",
-  "webhooks",
-  "routing",
-  "saves",
-  "dashboard",
-] as const;
 /** Parts that need no cluster, or start one themselves. */
-const withoutCluster: readonly string[] = ["webhooks", "routing", "saves", "dashboard"];
-type Part = (typeof parts)[number];
-
-/** The command-line options. */
-interface Options extends Sizes {
-  readonly only?: readonly Part[];
-  readonly write?: true;
-  readonly peers: readonly Side[];
-  readonly before?: string;
-  readonly profile?: string;
-  readonly oneAccount?: true;
-}
-
-/** The default sizes. A run with smaller ones writes the document only on request. */
-const full: Sizes = {
-  rounds: 5,
-  hikawas: 500,
-  singles: 50,
-  idle: 10_000,
-  requests: 60_000,
-  deliveries: 40_000,
-  remoteSyncs: 10_000,
-  saves: 20,
-  applications: 1000,
-  openings: 20,
-};
-
-const count = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a positive integer.");
-  return value;
-};
-
-/** Parses some of the known names, separated by commas. */
-const someOf =
-  <T extends string>(known: readonly T[]) =>
-  (text: string): readonly T[] =>
-    text.split(",").map((name) => {
-      const found = known.find((one) => one === name.trim());
-      if (found === undefined) throw new InvalidArgumentError(`expected some of ${known.join(",")}.`);
-      return found;
-    });
-
-/** The sides that Denrei can be compared with, beside {@link Options.before}. */
-const others = sides.filter((side) => side !== "denrei" && side !== "before");
+const withoutCluster: readonly Part[] = ["webhooks", "routing", "saves", "dashboard", "scale"];
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const options = new Command("bench")
-  .description(
-    "compare the Zundoko function with the same operator in Go on controller-runtime, and the gateway with Probot",
-  )
-  .option("--rounds <count>", "rounds, in each of which all sides run", count, full.rounds)
-  .option("--hikawas <count>", "Hikawas at once", count, full.hikawas)
-  .option("--singles <count>", "Hikawas one after another, for latency", count, full.singles)
-  .option("--idle <count>", "idle Hikawas, for memory", count, full.idle)
-  .option("--requests <count>", "requests in a run of the ticket queue", count, full.requests)
-  .option("--deliveries <count>", "webhooks to a gateway in a round", count, full.deliveries)
-  .option("--remote-syncs <count>", "RemoteSyncs for the pushes", count, full.remoteSyncs)
-  .option("--saves <count>", "files saved in denrei dev", count, full.saves)
-  .option("--applications <count>", "Applications on the dashboard", count, full.applications)
-  .option("--openings <count>", "how often their list is opened", count, full.openings)
-  .option("--only <parts>", `run only these parts, separated by commas: ${parts.join(", ")}`, someOf(parts))
-  .option(
-    "--peers <peers>",
-    `with throughput and latency, compare with only these: ${others.join(", ")}, or none`,
-    (text: string) => (text === "none" ? [] : someOf(others)(text)),
-    others,
-  )
-  .option(
-    "--before <folder>",
-    "with throughput and latency, compare with a checkout of another commit that has its packages installed",
-  )
-  .option(
-    "--write",
-    `write ${documentName}, only the parts that ran (default: if all parts ran at full size)`,
-  )
-  .option(
-    "--profile <folder>",
-    "write CPU profiles of our processes instead, during one run of the Hikawas or, with --only webhooks, of the gateway",
-  )
-  .option(
-    "--one-account",
-    "put all users of the bus into one account, to measure the cost of separate accounts",
-  )
-  .showHelpAfterError("(see npm run bench -- --help)")
-  .parse()
-  .opts<Options>();
-
+const options = parseOptions();
 const accounts = options.oneAccount ? "one" : "own";
 const stopping = new AbortController();
 let interrupted = false;
@@ -134,7 +40,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 
-const wants = (part: Part) => options.only === undefined || options.only.includes(part);
+const wants = (part: Part) => isChosen(options, part);
 /** Parts that are measured on a cluster, and those of them that need the Go operator. */
 const onCluster = parts.some((part) => !withoutCluster.includes(part) && wants(part));
 const needsPeer = (part: Part) =>
@@ -181,6 +87,9 @@ async function bench(): Promise<void> {
   const list = wants("dashboard")
     ? await measureList(options.applications, options.openings, stopping.signal, say)
     : undefined;
+  const scale = wants("scale")
+    ? await measureScale(options.scale, options, accounts, stopping, say)
+    : undefined;
   const measured = onCluster ? await clusterResults() : undefined;
   const results: Results = {
     ...measured,
@@ -188,6 +97,7 @@ async function bench(): Promise<void> {
     routing: routing?.routing,
     saves,
     list,
+    scale,
     machine: new Map([
       ...describeMachine(),
       ...(measured?.machine ?? []),
@@ -223,7 +133,9 @@ async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
   return { routing, machine };
 }
 
-async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves" | "list">> {
+async function clusterResults(): Promise<
+  Omit<Results, "sizes" | "webhooks" | "routing" | "saves" | "list" | "scale">
+> {
   const opened = await openBenchEnvironment(stopping, accounts);
   environment = opened;
   const { before } = options;

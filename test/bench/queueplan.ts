@@ -15,16 +15,24 @@ export const subscription: FunctionSubscription = {
   kinds: [{ group: "bench.denrei.dev", kind: "Note" }],
 };
 
-/** Its workers' user: a function's, which also receives commands. */
-export const queueRole: Role = {
-  name: scope.fn,
-  account: "own",
-  permissions: mergePermissions(
-    workerRole(scope.fn, [subscription]).permissions,
-    // The benchmark uses this user as well, because no other account reaches it.
-    { publish: ["bench.>", `${inboxPrefixOf(userOf(scope.fn))}.>`], subscribe: ["bench.>"] },
-  ),
+/**
+ * The user of a function whose workers also receive commands, on these subjects. The benchmark uses this user as well, because no
+ * other account reaches it.
+ */
+export const commandedRole = (subscription: FunctionSubscription, commands: string): Role => {
+  const { fn } = subscription.scope;
+  return {
+    name: fn,
+    account: "own",
+    permissions: mergePermissions(workerRole(fn, [subscription]).permissions, {
+      publish: [commands, `${inboxPrefixOf(userOf(fn))}.>`],
+      subscribe: [commands],
+    }),
+  };
 };
+
+/** The user of the measured queue's workers. */
+export const queueRole: Role = commandedRole(subscription, "bench.>");
 
 /** The bus as a single server, with the platform's default AckWait. */
 export const busOptions: BusOptions = { replicas: 1, ackWaitMillis: 10_000 };

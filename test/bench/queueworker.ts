@@ -1,5 +1,4 @@
 /** A worker of the queue's benchmark: makes requests on command, and handles those of all workers without doing any work. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { readSettings } from "../../bus/config/config.ts";
 import { type ProcessContext, processSettings, type Running, runProcess } from "../../bus/process/run.ts";
 import { startPull } from "../../bus/queue/pull.ts";
@@ -22,11 +21,10 @@ import {
   type Times,
   timesSubject,
 } from "./queueplan.ts";
+import { makeRequests } from "./requests.ts";
 
-/** The number of objects that a worker routes and reconciles concurrently. */
-const concurrentRequests = 128;
+/** The number of objects that a worker reconciles concurrently. */
 const slots = 10;
-const backlogPollMillis = 10;
 
 const mode = process.argv[2] as QueueMode;
 const settings = readSettings([...processSettings], {}, process.env);
@@ -41,7 +39,7 @@ await runProcess("worker", settings, async (context) => {
   bus.nc.subscribe(orderSubject(replica), {
     callback(_error, message) {
       const order = orderSchema.parse(message.json());
-      void makeRequests(context, queue, order).then((owned) => message.respond(JSON.stringify({ owned })));
+      void requestNotes(context, queue, order).then((owned) => message.respond(JSON.stringify({ owned })));
     },
   });
   bus.nc.subscribe(timesSubject(replica), {
@@ -53,34 +51,12 @@ await runProcess("worker", settings, async (context) => {
 });
 
 /** Makes the requests and returns how many of them found the key owned. */
-async function makeRequests(
-  { bus }: ProcessContext,
-  queue: TicketQueue,
-  { requests, keys, offset, backlog }: Order,
-): Promise<number> {
-  let made = 0;
-  let owned = 0;
-  let waiting = 0;
-  const poll = async () => {
-    while (made < requests) {
-      waiting = (await bus.jsm.consumers.info(workStream(scope.fn), consumers.worker(scope))).num_pending;
-      await sleep(backlogPollMillis);
-    }
-  };
-  const make = async () => {
-    while (made < requests) {
-      if (waiting >= backlog) {
-        await sleep(backlogPollMillis);
-        continue;
-      }
-      const name = noteName((offset + made++) % keys);
-      times.requested[name] = Date.now();
-      if ((await queue.request({ namespace, name }, requestFor(name))) === "owned") owned++;
-    }
-  };
-  await Promise.all([poll(), ...Array.from({ length: concurrentRequests }, make)]);
-  return owned;
-}
+const requestNotes = ({ bus }: ProcessContext, queue: TicketQueue, order: Order): Promise<number> =>
+  makeRequests(bus, scope, order, (at) => {
+    const name = noteName(at);
+    times.requested[name] = Date.now();
+    return queue.request({ namespace, name }, requestFor(name));
+  });
 
 /** A change of something the note depends on. The runtime reads the note, which has only one version. */
 function requestFor(name: string) {

@@ -14,6 +14,7 @@ import {
   type Results,
 } from "./results.ts";
 import { perRepository, type RoutingRun } from "./routing.ts";
+import { scaleParts, scaleText, scaleTitle } from "./scale/report.ts";
 import { quantile, ratioOf, spreadOf, sumOf } from "./statistics.ts";
 import { figure, spreadText, table } from "./table.ts";
 import type { Throughput } from "./throughput.ts";
@@ -30,7 +31,7 @@ export interface Section {
 
 /** The sections of the parts that ran. */
 export function sections(results: Results): Section[] {
-  const { throughput, latency, queue, idle, webhooks, routing, saves, list, sizes } = results;
+  const { throughput, latency, queue, idle, webhooks, routing, saves, list, scale, sizes } = results;
   return [
     { title: "Goals", body: goalTable(results) },
     ...(throughput
@@ -69,6 +70,7 @@ export function sections(results: Results): Section[] {
           },
         ]
       : []),
+    ...(scale ? [{ title: scaleTitle, body: scaleText(scaleParts(scale)) }] : []),
     { title: "Machine", body: table(["", ""], [...results.machine]) },
   ];
 }

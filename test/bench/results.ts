@@ -7,6 +7,7 @@ import type { Machine } from "./machine.ts";
 import type { Usage } from "./processes.ts";
 import type { QueueSeries } from "./queue.ts";
 import type { RoutingRun } from "./routing.ts";
+import type { ScaleResults } from "./scale/scale.ts";
 import { quantile, ratioOf, type Spread, spreadOf, sumOf } from "./statistics.ts";
 import type { Throughput } from "./throughput.ts";
 import { receiverMemory, type WebhookRun, type WebhookRuns } from "./webhooks/rounds.ts";
@@ -40,6 +41,7 @@ export interface Results {
   /** Milliseconds. */
   readonly saves?: readonly number[] | undefined;
   readonly list?: readonly ListOpening[] | undefined;
+  readonly scale?: ScaleResults | undefined;
 }
 
 /** Processes shared by both sides, or part of the benchmark. */

@@ -9,12 +9,12 @@ import { type AddressedDeadLetter, deadLetters } from "../../bus/queue/deadlette
 import { untilAnswered } from "../../bus/queue/publish.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { type Child, type LocalProcesses, startLocalNats } from "../../deploy/local/index.ts";
+import type { Child, LocalProcesses } from "../../deploy/local/index.ts";
+import { startNatsServers } from "../harness/natsservers.ts";
+import { now } from "../harness/now.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 import { compiledBefore } from "../harness/start/quick.ts";
 import { type ObjectServer, serveObjects } from "./apiserver.ts";
-import { startNatsCluster } from "./cluster.ts";
-import { now } from "./journal.ts";
 import { untilQuiet } from "./quiet.ts";
 import { dueSubject, Item, type ReplicaEnv, scope, subscription } from "./replica.ts";
 import type { Trial } from "./scenario.ts";
@@ -70,8 +70,8 @@ export async function openTrialEnvironment(
   options: TrialEnvironmentOptions,
 ): Promise<TrialEnvironment> {
   const { signal, defer } = trial;
-  const started = await (options.servers === 1 ? startSingle() : startSeveral(signal));
-  const { processes, servers, natsUrl, workerUrl } = started;
+  const started = await startNatsServers(options.servers, signal, [workersRole()]);
+  const { processes, servers, natsUrl } = started;
   defer(() => processes.stop());
   const journals = join(processes.directory, "journals");
   await mkdir(journals);
@@ -83,7 +83,11 @@ export async function openTrialEnvironment(
     subscription,
   ]);
   const items = new Items(await publisherOf(bus, Item), apiServer);
-  const workers = new Workers(processes, workerEnv(options, workerUrl, apiServer.url, journals), signal);
+  const workers = new Workers(
+    processes,
+    workerEnv(options, started.natsUrlFor(scope.fn), apiServer.url, journals),
+    signal,
+  );
   const letters = deadLetters(bus, scope);
   /** A server just started on a busy machine may take longer than a request waits. */
   const listDeadLetters = () => untilAnswered(() => letters.list(), signal);
@@ -213,15 +217,4 @@ function workersRole(): Role {
     ...role,
     permissions: mergePermissions(permissions, { publish: [dueSubject("*")], subscribe: [] }),
   };
-}
-
-async function startSingle() {
-  const local = await startLocalNats({ roles: [workersRole()] });
-  const workerUrl = local.natsUrlFor(scope.fn);
-  return { processes: local, servers: [local.nats], natsUrl: local.natsUrl, workerUrl };
-}
-
-async function startSeveral(signal: AbortSignal) {
-  const cluster = await startNatsCluster(signal, [workersRole()]);
-  return { ...cluster, workerUrl: cluster.natsUrlFor(scope.fn) };
 }

@@ -1,7 +1,7 @@
 /** Random faults: the kinds are shuffled, and every kind occurs once before any occurs again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "../../deploy/local/index.ts";
-import { now } from "./journal.ts";
+import { now } from "../harness/now.ts";
 import type { Trial } from "./scenario.ts";
 
 /** A kind of fault. */

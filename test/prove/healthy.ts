@@ -4,7 +4,7 @@ import { type ApiRequest, resourcePath } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import type { TestEnvironment } from "../harness/environment.ts";
-import { now } from "./journal.ts";
+import { now } from "../harness/now.ts";
 import type { Trial } from "./scenario.ts";
 
 /** The time from one change of a healthy object to its reconcile. */

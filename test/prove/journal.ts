@@ -6,9 +6,7 @@ import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
-
-/** Milliseconds of the machine's monotonic clock. */
-export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
+import { now } from "../harness/now.ts";
 
 /** A started reconcile. */
 export interface Begun {

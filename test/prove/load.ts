@@ -1,7 +1,7 @@
 /** Changes at a steady rate: hot keys that change all the time, and keys that change once. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { now } from "../harness/now.ts";
 import type { TrialEnvironment } from "./environment.ts";
-import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 
 /** The size of the load. */

@@ -14,7 +14,7 @@ import { words } from "../bench/contender.ts";
 import { buildPeer, startGoReplica } from "../bench/gopeer.ts";
 import { createHikawa, type HikawaEnvironment, namesOf, watchKind } from "../bench/hikawas.ts";
 import { type OwnTestEnvironment, startOwnTestEnvironment } from "../harness/environment.ts";
-import { now } from "./journal.ts";
+import { now } from "../harness/now.ts";
 import type { Trial } from "./scenario.ts";
 import type { Wait } from "./waits.ts";
 

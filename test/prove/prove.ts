@@ -1,4 +1,5 @@
 /** Runs scenarios one after the other, because measured scenarios cannot share the machine. */
+import { withCleanup } from "../harness/cleanup.ts";
 import { random } from "../harness/random.ts";
 import type { Outcome, Scenario, Trial } from "./scenario.ts";
 
@@ -47,37 +48,26 @@ async function judge(
   { seed, peer, say, signal }: ProofOptions,
 ): Promise<Verdict> {
   const begun = performance.now();
-  const undo: (() => unknown)[] = [];
   const elapsed = () => (performance.now() - begun) / 1000;
-  let outcome: Outcome | undefined;
+  const found: { outcome?: Outcome } = {};
   let error: Error | undefined;
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason as Error);
-  signal.addEventListener("abort", abort, { once: true });
   try {
-    const running = scenario.run({
-      seed,
-      // Separate random numbers, so that a scenario does the same when run alone.
-      next: random(seed * 1009 + scenario.number),
-      scaled: (full, least) => Math.max(least, Math.round(full * share)),
-      say: (text) => say(`   ${elapsed().toFixed(0).padStart(4)} s  ${text}`),
-      signal,
-      peer,
-      defer: (last) => undo.push(last),
+    await withCleanup(signal, async (defer) => {
+      found.outcome = await scenario.run({
+        seed,
+        // Separate random numbers, so that a scenario does the same when run alone.
+        next: random(seed * 1009 + scenario.number),
+        scaled: (full, least) => Math.max(least, Math.round(full * share)),
+        say: (text) => say(`   ${elapsed().toFixed(0).padStart(4)} s  ${text}`),
+        signal,
+        peer,
+        defer,
+      });
     });
-    // The scenario may wait forever; its processes are stopped below.
-    outcome = await Promise.race([running, aborted.promise]);
   } catch (thrown) {
     error = thrown instanceof Error ? thrown : new Error(String(thrown));
   }
-  signal.removeEventListener("abort", abort);
-  for (const last of undo.reverse()) {
-    try {
-      await last();
-    } catch (thrown) {
-      error ??= thrown instanceof Error ? thrown : new Error(String(thrown));
-    }
-  }
+  const { outcome } = found;
   const holds = error === undefined && outcome !== undefined && outcome.checks.every((check) => check.holds);
   return { scenario, outcome, error, holds, seconds: elapsed() };
 }

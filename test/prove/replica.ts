@@ -15,7 +15,8 @@ import type { FunctionSubscription } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { clientOf } from "../harness/clients.ts";
-import { now, openJournal } from "./journal.ts";
+import { now } from "../harness/now.ts";
+import { openJournal } from "./journal.ts";
 
 /** The kind that scenarios change. */
 export const Item = defineKind({

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { timersStream } from "../../../bus/subjects.ts";
 import type { Child } from "../../../deploy/local/index.ts";
 import { quantile } from "../../bench/statistics.ts";
+import { now } from "../../harness/now.ts";
 import { openTrialEnvironment, type TrialEnvironment } from "../environment.ts";
-import { now, readJournals } from "../journal.ts";
+import { readJournals } from "../journal.ts";
 import {
   isTimeForOperators,
   openOperatorEnvironment,

@@ -5,8 +5,9 @@
  * At the smallest size the memory of the processes hides the cost of objects, so the limits are a few MB. They still detect a worker or
  * bridge that keeps far more than it should, and every count is checked.
  */
-import { objectBytes } from "../crowd.ts";
-import type { Footprint } from "../footprint.ts";
+
+import type { Footprint } from "../../bench/footprint.ts";
+import { objectBytes } from "../../bench/scale/crowd.ts";
 import { type Found, measureMany } from "../many/measure.ts";
 import { bounded, type Check, type Figure, figure, type Outcome, type Scenario } from "../scenario.ts";
 

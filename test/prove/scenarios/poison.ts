@@ -9,8 +9,8 @@ import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { quantile } from "../../bench/statistics.ts";
 import probe, { Probe } from "../../fixtures/functions/probe.ts";
 import { type Replica, startOwnTestEnvironment, type TestEnvironment } from "../../harness/environment.ts";
+import { now } from "../../harness/now.ts";
 import { type Delay, followProbes, startHealthy } from "../healthy.ts";
-import { now } from "../journal.ts";
 import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
 
 const path = fileURLToPath(new URL("../../fixtures/functions/probe.ts", import.meta.url));

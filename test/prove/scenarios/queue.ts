@@ -1,9 +1,10 @@
 /** The ticket queue under all faults of workers and of the bus. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "../../../deploy/local/index.ts";
+import { now } from "../../harness/now.ts";
 import { openTrialEnvironment, type TrialEnvironment } from "../environment.ts";
 import { anyOf, describeFaults, killed, paused, restarted, startFaults } from "../faults.ts";
-import { inFlight, now } from "../journal.ts";
+import { inFlight } from "../journal.ts";
 import { figure, type Scenario, type Trial } from "../scenario.ts";
 import { lastChangesSeen, noOverlap, pausedHadNoEffect, recordOf } from "../verify.ts";
 

@@ -14,9 +14,9 @@ import {
   type Replica,
   startOwnTestEnvironment,
 } from "../../harness/environment.ts";
+import { now } from "../../harness/now.ts";
 import { type Hook, hookOf, push } from "../../harness/webhooks.ts";
 import { anyOf, describeFaults, type Fault, startFaults } from "../faults.ts";
-import { now } from "../journal.ts";
 import { type Check, figure, noneOf, type Scenario, type Trial } from "../scenario.ts";
 
 const functionPath = fileURLToPath(new URL("../../fixtures/functions/branches.ts", import.meta.url));

@@ -1,8 +1,9 @@
 /** The memory that an idle process needs. */
-import { pidOf } from "../bench/contender.ts";
-import { idleRssOf, measure } from "../bench/processes.ts";
-import { collectGarbage, heapBytes, profilerSocket } from "../bench/profiler/profiler.ts";
+
 import type { Replica } from "../harness/environment.ts";
+import { pidOf } from "./contender.ts";
+import { idleRssOf, measure } from "./processes.ts";
+import { collectGarbage, heapBytes, profilerSocket } from "./profiler/profiler.ts";
 
 /** Memory of a process. */
 export interface Footprint {

@@ -1,8 +1,8 @@
 /** Many idle Hikawas: 2 KB each, and finished, so that no controller writes. */
-import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
-import { crdOf } from "../../bus/kube/crd.ts";
-import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
-import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
+import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
+import { crdOf } from "../../../bus/kube/crd.ts";
+import { apiVersionOf, type Kind } from "../../../bus/kube/kind.ts";
+import { Hikawa, Kiyoshi, Zundoko } from "../../../functions/zundoko/kinds.ts";
 
 /** Size of one object as JSON without managedFields, as on the bus. */
 export const objectBytes = 2048;

@@ -1,4 +1,4 @@
-/** Three NATS servers on one machine that form a JetStream cluster: streams with three copies. */
+/** A bus of one NATS server, or of three on one machine that form a JetStream cluster: streams with three copies. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Role } from "../../bus/permissions.ts";
@@ -8,13 +8,14 @@ import {
   type ChildSpec,
   type LocalProcesses,
   obtainBinaries,
+  startLocalNats,
   startLocalProcesses,
 } from "../../deploy/local/index.ts";
 import { withFreePorts } from "../../deploy/local/parts/ports.ts";
 import { adminRole, localUsers } from "../../deploy/local/users.ts";
 
-/** A cluster of NATS servers. */
-export interface NatsCluster {
+/** The servers of a bus. */
+export interface NatsServers {
   readonly processes: LocalProcesses;
   readonly servers: readonly Child[];
   /** The URLs of all servers, for a client with all permissions. */
@@ -26,8 +27,20 @@ export interface NatsCluster {
 const size = 3;
 const healthyMillis = 60_000;
 
-/** Starts the cluster with users for these roles, and waits until it has elected its leader. */
-export async function startNatsCluster(signal: AbortSignal, roles: readonly Role[]): Promise<NatsCluster> {
+/** Starts one or three servers with users for these roles. */
+export const startNatsServers = (
+  count: 1 | 3,
+  signal: AbortSignal,
+  roles: readonly Role[],
+): Promise<NatsServers> => (count === 1 ? startNatsServer(signal, roles) : startNatsCluster(signal, roles));
+
+async function startNatsServer(signal: AbortSignal, roles: readonly Role[]): Promise<NatsServers> {
+  const { nats, natsUrl, natsUrlFor, ...processes } = await startLocalNats({ roles, signal });
+  return { processes, servers: [nats], natsUrl, natsUrlFor };
+}
+
+/** Starts the cluster, and waits until it has elected its leader. */
+async function startNatsCluster(signal: AbortSignal, roles: readonly Role[]): Promise<NatsServers> {
   const { "nats-server": binary } = await obtainBinaries(["nats-server"], { signal });
   const processes = await startLocalProcesses();
   const { users, urlFor } = localUsers(roles);
