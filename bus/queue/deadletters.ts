@@ -37,6 +37,8 @@ export interface DeadLetters {
   put(key: ObjectKey, letter: DeadLetter, signal?: AbortSignal): Promise<void>;
   get(key: ObjectKey): Promise<DeadLetter | undefined>;
   list(): Promise<AddressedDeadLetter[]>;
+  /** Whether there are dead letters. One that was removed within the last second counts. */
+  any(): Promise<boolean>;
   /** Removes the dead letter, if any: the object was reconciled after all. */
   remove(key: ObjectKey): Promise<void>;
   /**
@@ -96,9 +98,12 @@ async function requestReplay(
 export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: QueueScope): DeadLetters {
   const lastValues = lastValuesOf(bus, streams.deadLetters);
 
+  const latest = (subject: string) =>
+    bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
+
   /** The last message on a subject, unless it is the empty one that replaces a removed message. */
   async function last(subject: string) {
-    const message = await bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
+    const message = await latest(subject);
     return message === null || message.data.length === 0 ? undefined : message;
   }
 
@@ -112,6 +117,9 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     },
     async list() {
       return (await lastValues(work.deadLetters(scope))).flatMap(addressed);
+    },
+    async any() {
+      return (await latest(work.deadLetters(scope))) !== null;
     },
     async remove(key) {
       const subject = work.deadLetter(scope, key);
