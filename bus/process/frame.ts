@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import type { StandaloneSettings } from "../config/config.ts";
 import { redactedLine } from "../values/redact.ts";
 import { startProbes } from "./http.ts";
+import { returnIdleMemory } from "./idlememory.ts";
 import { registerReadiness } from "./metrics.ts";
 import { registerNodeMetrics } from "./nodemetrics.ts";
 import { Readiness } from "./readiness.ts";
@@ -70,8 +71,10 @@ export async function runFrame(
   readiness.started(() => running.notReady?.());
   registerNodeMetrics(registry);
   const unwatch = readiness.watch(log);
+  const keepMemory = returnIdleMemory((returned) => log.debug(returned, "returned idle memory"));
   const signal = await signalled;
   unwatch();
+  keepMemory();
   log.info({ signal }, "stopping");
   const late = setTimeout(() => {
     log.error({ afterMillis: stopMillis }, "not stopped in time, leaving");
