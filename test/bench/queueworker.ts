@@ -51,12 +51,13 @@ await runProcess("worker", settings, async (context) => {
 });
 
 /** Makes the requests and returns how many of them found the key owned. */
-const requestNotes = ({ bus }: ProcessContext, queue: TicketQueue, order: Order): Promise<number> =>
-  makeRequests(bus, scope, order, (at) => {
+function requestNotes({ bus }: ProcessContext, queue: TicketQueue, order: Order): Promise<number> {
+  return makeRequests(bus, scope, order, (at) => {
     const name = noteName(at);
     times.requested[name] = Date.now();
     return queue.request({ namespace, name }, requestFor(name));
   });
+}
 
 /** A change of something the note depends on. The runtime reads the note, which has only one version. */
 function requestFor(name: string) {
