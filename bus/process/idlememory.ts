@@ -4,14 +4,25 @@
  */
 import { onBeat } from "../values/eventloop.ts";
 
-/** Beats between two checks: five seconds. */
-const checkBeats = 20;
+/** When to collect. */
+export interface CollectingLimits {
+  /** Beats of the process between two checks. */
+  readonly checkBeats: number;
+  /** Collections take at most this share of the time. */
+  readonly share: number;
+}
+
+/** A check every five seconds. */
+const defaultLimits: CollectingLimits = { checkBeats: 20, share: 0.001 };
 /** A process is idle if its event loop was busy for less than this share of the time since the last check. */
 const idleShare = 0.1;
 /** Growth since the last collection that is worth another one. Bytes. */
 const growthBytes = 8e6;
-/** Larger heaps are left to V8: a collection blocks the event loop for one to two milliseconds per megabyte. Bytes. */
-const largestHeapBytes = 128e6;
+/**
+ * Larger heaps are left to V8: a collection blocks the event loop for two milliseconds per megabyte that is in use, and what is in use is
+ * known only afterwards. Bytes.
+ */
+const largestHeapBytes = 256e6;
 
 /** A collection that returned memory. */
 export interface Returned {
@@ -26,25 +37,32 @@ export interface Returned {
  * Starts to check, and calls back after each collection. Returns the function that stops it. Does nothing unless Node runs with
  * `--expose-gc`, as it does in images.
  */
-export function returnIdleMemory(onReturned: (returned: Returned) => void): () => void {
+export function returnIdleMemory(
+  onReturned: (returned: Returned) => void,
+  { checkBeats, share } = defaultLimits,
+): () => void {
   const { gc } = globalThis;
   if (gc === undefined) return () => undefined;
   let beats = 0;
-  let busy = performance.eventLoopUtilization();
+  let last = performance.eventLoopUtilization();
   /** Resident memory after the last collection, in bytes. */
   let least = 0;
+  /** When the next collection may begin, by `performance.now()`. */
+  let next = 0;
   return onBeat(() => {
     if (++beats % checkBeats > 0) return;
-    const { utilization } = performance.eventLoopUtilization(busy);
-    busy = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(last);
+    last = performance.eventLoopUtilization();
     const before = process.memoryUsage.rss();
     if (before < least) least = before;
     if (utilization > idleShare || before < least + growthBytes) return;
-    if (process.memoryUsage().heapUsed > largestHeapBytes) return;
     const began = performance.now();
+    if (began < next || process.memoryUsage().heapUsed > largestHeapBytes) return;
     // Only this flavor shrinks the space of young objects, and returns the pages that are free.
     gc({ type: "major", execution: "sync", flavor: "last-resort" });
     least = process.memoryUsage.rss();
-    onReturned({ before, after: least, millis: performance.now() - began });
+    const millis = performance.now() - began;
+    next = began + millis / share;
+    onReturned({ before, after: least, millis });
   });
 }

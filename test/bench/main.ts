@@ -17,6 +17,7 @@ import { runRounds } from "./rounds.ts";
 import { routingRounds } from "./routing.ts";
 import { measureSaves } from "./saves.ts";
 import { measureScale } from "./scale/scale.ts";
+import { measureStarts } from "./starts.ts";
 import { openWebhookBenchEnvironment, type WebhookBenchEnvironment } from "./webhooks/environment.ts";
 import { gateway } from "./webhooks/gateway.ts";
 import { type InstalledProbot, installProbot, probot } from "./webhooks/probot.ts";
@@ -155,6 +156,7 @@ async function clusterResults(): Promise<
     ...rounds,
     queue: wants("queue") ? await queues(opened) : undefined,
     idle: wants("idle") ? await idles(opened) : undefined,
+    starts: wants("starts") ? await measureStarts(opened, options.rounds, say) : undefined,
   };
 }
 

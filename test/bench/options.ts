@@ -11,6 +11,7 @@ export const parts = [
   "latency",
   "queue",
   "idle",
+  "starts",
   "webhooks",
   "routing",
   "saves",

@@ -10,11 +10,14 @@ import {
   controllerMemory,
   cpuOf,
   goals,
+  idleMegabytes,
+  idleMillicores,
   ownUsage,
   type Results,
 } from "./results.ts";
 import { perRepository, type RoutingRun } from "./routing.ts";
 import { scaleParts, scaleText, scaleTitle } from "./scale/report.ts";
+import type { StartsRun } from "./starts.ts";
 import { quantile, ratioOf, spreadOf, sumOf } from "./statistics.ts";
 import { figure, spreadText, table } from "./table.ts";
 import type { Throughput } from "./throughput.ts";
@@ -31,7 +34,7 @@ export interface Section {
 
 /** The sections of the parts that ran. */
 export function sections(results: Results): Section[] {
-  const { throughput, latency, queue, idle, webhooks, routing, saves, list, scale, sizes } = results;
+  const { throughput, latency, queue, idle, starts, webhooks, routing, saves, list, scale, sizes } = results;
   return [
     { title: "Goals", body: goalTable(results) },
     ...(throughput
@@ -56,6 +59,7 @@ export function sections(results: Results): Section[] {
       : []),
     ...(queue ? [{ title: "Ticket queue without work", body: queueTable(queue) }] : []),
     ...(idle ? [{ title: "Memory with idle Hikawas", body: idleTable(idle) }] : []),
+    ...(starts ? [{ title: "Starts and idle processes", body: startsTable(starts) }] : []),
     ...(webhooks ? [{ title: "Webhooks to one gateway", body: webhookTable(webhooks) }] : []),
     ...(routing ? [{ title: "Pushes to their RemoteSyncs", body: routingTable(results, routing) }] : []),
     ...(saves
@@ -230,6 +234,31 @@ function idleTable(sides: NonNullable<Results["idle"]>): string {
   const columns = ["no Hikawa", "all idle", "growth"];
   const collected = columns.map((column) => `${column}, collected`);
   return table(["MB", "started", ...columns, ...collected], rows);
+}
+
+function startsTable(runs: readonly StartsRun[]): string {
+  const row = (name: string, read: (run: StartsRun) => number) => [
+    name,
+    spreadText(spreadOf(runs.map(read))),
+  ];
+  const roles = [...(runs[0]?.all.keys() ?? [])];
+  return table(
+    ["", "Denrei"],
+    [
+      row("worker: start to the end of the first reconcile, ms", ({ coldStart }) => coldStart),
+      row("worker: memory after it, MB", ({ worker }) => worker),
+      row("bridge for one function, idle: memory, MB", ({ smallBridge }) => smallBridge),
+      row("all functions, idle: memory, MB", idleMegabytes),
+      ...roles.map((role) => row(`– ${role}`, ({ all }) => all.get(role)?.rssMegabytes ?? Number.NaN)),
+      row("all functions, idle: CPU, millicores", idleMillicores),
+      ...roles.map((role) =>
+        row(
+          `– ${role}`,
+          ({ all, idleSeconds }) => ((all.get(role)?.cpuSeconds ?? Number.NaN) / idleSeconds) * 1000,
+        ),
+      ),
+    ],
+  );
 }
 
 function webhookTable({ denrei, probot }: WebhookRuns): string {

@@ -8,6 +8,7 @@ import type { Usage } from "./processes.ts";
 import type { QueueSeries } from "./queue.ts";
 import type { RoutingRun } from "./routing.ts";
 import type { ScaleResults } from "./scale/scale.ts";
+import type { StartsRun } from "./starts.ts";
 import { quantile, ratioOf, type Spread, spreadOf, sumOf } from "./statistics.ts";
 import type { Throughput } from "./throughput.ts";
 import { receiverMemory, type WebhookRun, type WebhookRuns } from "./webhooks/rounds.ts";
@@ -36,6 +37,7 @@ export interface Results {
     | undefined;
   readonly queue?: readonly QueueSeries[] | undefined;
   readonly idle?: Readonly<Record<"denrei" | "go", IdleMemory>> | undefined;
+  readonly starts?: readonly StartsRun[] | undefined;
   readonly webhooks?: WebhookRuns | undefined;
   readonly routing?: readonly RoutingRun[] | undefined;
   /** Milliseconds. */
@@ -72,6 +74,14 @@ export const workerGrowth = ({ empty, full }: IdleMemory, when: keyof Idle): num
     .filter(([role]) => role.startsWith("worker"))
     .map(([role, megabytes]) => megabytes - (empty[when].get(role) ?? Number.NaN));
 
+/** Memory of an idle installation, in MB. */
+export const idleMegabytes = ({ all }: StartsRun): number =>
+  sumOf([...all.values()].map(({ rssMegabytes }) => rssMegabytes));
+
+/** CPU of an idle installation, in thousandths of a core. */
+export const idleMillicores = ({ all, idleSeconds }: StartsRun): number =>
+  (sumOf([...all.values()].map(({ cpuSeconds }) => cpuSeconds)) / idleSeconds) * 1000;
+
 /** A figure with a goal. */
 export interface Goal {
   readonly figure: string;
@@ -87,6 +97,7 @@ export function goals({
   latency,
   queue,
   idle,
+  starts,
   webhooks,
   routing,
   saves,
@@ -129,6 +140,31 @@ export function goals({
     const name = `worker memory, from 0 to ${sizes.idle.toLocaleString("en-US")} idle Hikawas`;
     atMost(name, 5, spreadOf(workerGrowth(idle.denrei, "settled")), " MB");
     atMost(`${name}, garbage collected`, 5, spreadOf(workerGrowth(idle.denrei, "collected")), " MB");
+  }
+  if (starts) {
+    const found = (read: (run: StartsRun) => number) => spreadOf(starts.map(read));
+    const bridgeOf = (run: StartsRun) => run.all.get("bridge")?.rssMegabytes ?? Number.NaN;
+    atMost(
+      "worker: start to the end of the first reconcile",
+      200,
+      found(({ coldStart }) => coldStart),
+      " ms",
+    );
+    atMost(
+      "worker: memory after its first reconcile",
+      75,
+      found(({ worker }) => worker),
+      " MB",
+    );
+    atMost(
+      "bridge for one function: memory, idle",
+      80,
+      found(({ smallBridge }) => smallBridge),
+      " MB",
+    );
+    atMost("bridge for all functions: memory, idle", 110, found(bridgeOf), " MB");
+    atMost("all functions, smallest profile, idle: memory", 450, found(idleMegabytes), " MB");
+    atMost("all functions, smallest profile, idle: CPU", 30, found(idleMillicores), " millicores");
   }
   if (webhooks) {
     const { denrei, probot } = webhooks;
