@@ -1,6 +1,7 @@
 /** Result tables for the terminal and for docs/benchmarks.md. */
 import { type Side, sideNames, sides } from "./contender.ts";
 import type { ListOpening } from "./dashboard.ts";
+import { goals } from "./goals.ts";
 import type { Idle } from "./idle.ts";
 import type { Usage } from "./processes.ts";
 import type { QueueRun, QueueSeries } from "./queue.ts";
@@ -9,7 +10,6 @@ import {
   controllerCpu,
   controllerMemory,
   cpuOf,
-  goals,
   idleMegabytes,
   idleMillicores,
   ownUsage,
