@@ -62,7 +62,7 @@ test("document - a partial run replaces its parts and keeps the others", () => {
   expect(headings(first)).toEqual(all.filter((heading) => !heading.includes("Webhooks")));
   expect(headings(second)).toEqual(all);
   expect(headings(third)).toEqual(all);
-  expect(second).toContain("on 2000-01-02: 1 rounds.\n\nFigures");
+  expect(second).toContain("on 2000-01-02: 1 round.\n\nFigures");
   expect(second).toMatch(/## Webhooks to one gateway\n\nMeasured separately, on 4, on (?!2000)/);
   expect(second).toMatch(/## Ticket queue without work\n\n\|/);
   expect(second.match(/^\| (CPU|Go|Probot) .*$/gm)?.map((row) => row.split(/ *\| */).slice(1, 3))).toEqual([

@@ -7,7 +7,7 @@ import type { Results } from "./results.ts";
 import { perRepository } from "./routing.ts";
 import { paceMillis, restMillis } from "./saves.ts";
 import { scaleParts, scaleText, scaleTitle } from "./scale/report.ts";
-import { table } from "./table.ts";
+import { roundsText, table } from "./table.ts";
 import { connections, warmUp } from "./webhooks/rounds.ts";
 
 /** Where it is written, as shown to the user. */
@@ -93,7 +93,7 @@ function mergedTable(earlier: string, later: string, wins: "earlier" | "later"):
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-const occasion = ({ sizes }: Results, sample = `${sizes.rounds} rounds`): string =>
+const occasion = ({ sizes }: Results, sample = roundsText(sizes.rounds)): string =>
   `on ${today()}: ${sample}`;
 
 const intro = (written: string, goals: string): string => `# Benchmarks

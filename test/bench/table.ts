@@ -23,3 +23,6 @@ export function figure(value: number): string {
 /** `17.5 (16.9–18.2)`: the median, and the extremes where there was more than one run. */
 export const spreadText = ({ median, min, max }: Spread): string =>
   min === max ? figure(median) : `${figure(median)} (${figure(min)}–${figure(max)})`;
+
+/** "1 round" or "3 rounds". */
+export const roundsText = (count: number): string => (count === 1 ? "1 round" : `${count} rounds`);

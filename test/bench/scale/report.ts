@@ -2,7 +2,7 @@
 import type { Footprint } from "../footprint.ts";
 import type { Usage } from "../processes.ts";
 import { quantile, spreadOf, sumOf } from "../statistics.ts";
-import { figure, spreadText, table } from "../table.ts";
+import { figure, roundsText, spreadText, table } from "../table.ts";
 import { objectBytes } from "./crowd.ts";
 import type { FunctionsRun } from "./functions.ts";
 import type { EventsRun, RequestsRun } from "./load.ts";
@@ -126,7 +126,7 @@ function functionsBody(runs: readonly FunctionsRun[], sizes: ScaleSizes): string
   const method = `All functions subscribe to one kind, so each event reaches all of them, and each has one worker process of its own. With three NATS servers,
 each stream has three copies. The benchmark publishes objects as a bridge would; there is no API server, and a reconcile only
 records the time. "events/s" is from the first publish to the last reconcile of ${many(sizes.scaleRequests)} reconciles, published as fast as the bus stores
-them, in ${sizes.scaleRounds} rounds. CPU is per event and function; with three servers, it is the sum of all three. Latency is from a publish to the reconcile of each function, and to the last
+them, in ${roundsText(sizes.scaleRounds)}. CPU is per event and function; with three servers, it is the sum of all three. Latency is from a publish to the reconcile of each function, and to the last
 of them, with one event every ${paceMillis} ms, ${sizes.scaleSingles} times. A missing reconcile ends the run.`;
   return `${table(
     [
@@ -196,6 +196,6 @@ function replicasBody(runs: readonly ReplicasRun[], sizes: ScaleSizes): string {
   const method = `Replicas of one function on one NATS server: whole workers, each with its own connection and pulls, in ${hostCount} processes. So a process is shared, and
 its memory and CPU are not those of separate processes; those of NATS are. "routed and reconciled" publishes ${many(sizes.scaleRequests)} new objects as a bridge would,
 without an API server. "tickets" makes as many requests from all ${hostCount} processes for 1,000 keys, and pauses while 200 tickets wait, as in
-[the ticket queue](#ticket-queue-without-work). Both run in ${sizes.scaleRounds} rounds; idle is ${idleMillis / 1000} s before them. A missing reconcile ends the run.`;
+[the ticket queue](#ticket-queue-without-work). Both run in ${roundsText(sizes.scaleRounds)}; idle is ${idleMillis / 1000} s before them. A missing reconcile ends the run.`;
   return `${table(["replicas", ...runs.map(({ replicas }) => many(replicas))], rows)}\n\n${method}`;
 }
