@@ -1,5 +1,6 @@
 /** The options of `npm run bench`. */
 import { Command, InvalidArgumentError } from "commander";
+import { someOf } from "../harness/someof.ts";
 import { type Side, sides } from "./contender.ts";
 import { documentName } from "./document.ts";
 import type { Sizes } from "./results.ts";
@@ -57,16 +58,6 @@ const count = (text: string): number => {
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a positive integer.");
   return value;
 };
-
-/** Parses some of the known names, separated by commas. */
-const someOf =
-  <T extends string>(known: readonly T[]) =>
-  (text: string): readonly T[] =>
-    text.split(",").map((name) => {
-      const found = known.find((one) => one === name.trim());
-      if (found === undefined) throw new InvalidArgumentError(`expected some of ${known.join(",")}.`);
-      return found;
-    });
 
 /** Parses numbers, separated by commas. */
 const counts = (text: string): readonly number[] => text.split(",").map((one) => count(one.trim()));

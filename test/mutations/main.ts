@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Command, type CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, type CommanderError, InvalidArgumentError } from "commander";
 import { usageExitCode } from "../../bus/command/errors.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
+import { someOf } from "../harness/someof.ts";
 import { run, say } from "../prove/terminal.ts";
 import { areas, chosen } from "./areas.ts";
 import { mutated } from "./mutation.ts";
@@ -29,9 +30,14 @@ const minutes = (text: string): number => {
   return value;
 };
 
+const areaNames = areas.map(({ name }) => name);
 const command = new Command("test:mutations")
   .description("break the product one line at a time, and report which breakages the tests catch")
-  .addOption(new Option("--only <area...>", "mutate only these areas").choices(areas.map(({ name }) => name)))
+  .option(
+    "--only <areas>",
+    `mutate only these areas, separated by commas: ${areaNames.join(", ")}`,
+    someOf(areaNames),
+  )
   .option("--name <mutation>", "apply only this mutation")
   .option("--at <revision>", "use the files of a git revision (default: the working tree)")
   .option(

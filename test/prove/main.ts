@@ -1,5 +1,6 @@
 /** `npm run prove`: the reliability scenarios. */
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
+import { someOf } from "../harness/someof.ts";
 import { documentName, writeDocument } from "./document.ts";
 import { fullMinutes, prove } from "./prove.ts";
 import { scenarios } from "./scenarios/index.ts";
@@ -36,7 +37,11 @@ const options = new Command("prove")
     number("a whole number", Number.isSafeInteger),
     1,
   )
-  .addOption(new Option("--only <scenario...>", "run only these scenarios").choices(names))
+  .option(
+    "--only <scenarios>",
+    `run only these scenarios, separated by commas: ${names.join(", ")}`,
+    someOf(names),
+  )
   .option("--no-peer", "do not measure the Go operator for comparison")
   .option("--no-write", `do not write ${documentName}`)
   .addHelpText(
@@ -69,7 +74,7 @@ await run(async (signal) => {
   }
   const minutes = options.minutes === undefined ? "" : ` --minutes ${options.minutes}`;
   say(
-    `BROKEN: ${broken.join(", ")}. Repeat with: npm run prove -- --seed ${options.seed}${minutes} --only ${broken.join(" ")}`,
+    `BROKEN: ${broken.join(", ")}. Repeat with: npm run prove -- --seed ${options.seed}${minutes} --only ${broken.join(",")}`,
   );
   return false;
 });
