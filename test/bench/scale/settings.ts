@@ -9,5 +9,5 @@ export const paceMillis = 100;
 /** Processes that share the replicas. All make requests, also those without a replica, so that only the replicas differ. */
 export const hostCount = 3;
 
-/** How long idle replicas are measured. Pull requests expire after 2 s, and replicas search for stranded messages every 5 to 10 s. */
+/** How long idle replicas are measured. Pull requests expire after 2 s, and replicas search for stranded messages every 8 s. */
 export const idleMillis = 60_000;
