@@ -114,6 +114,8 @@ class Starts {
     const waiting = await waitForHikawas(this.#environment, [name], ({ status }) => status !== undefined);
     try {
       await createHikawa(this.#environment, name, dayMillis);
+      // The bridge has just started, too.
+      await sleep(restMillis, undefined, { signal: this.#environment.signal });
       const begun = performance.now();
       return await this.run(["worker", hikawa.name], async (pids) => {
         await waiting.all();
