@@ -152,7 +152,7 @@ const methodOf = ({
   forces it, so the processes run as in production. The Go runtime offers no such command from outside.
 * Starts: a worker starts while a Hikawa waits for its first reconcile. Time runs from the start of its process to the watch event of the status.
   Memory is the lowest sample of 5 s, 10 s later. "all functions" is one bridge, one gateway, one worker of all built-in functions, and NATS, as
-  the smallest profile has them: after 10 s, their CPU of 20 s, and their memory at the end.
+  the smallest profile has them: after 30 s, their CPU of 20 s, and their memory at the end.
 * Webhooks: signed pushes with the 7 to 8 KB payloads that GitHub documents, each with its own ID, over ${connections} connections with one
   delivery at a time, from a process that prepared the requests. It shares the machine with only one gateway (\`denrei gateway\`) and its
   bus with file streams; no API server runs. Each receiver starts afresh in each round and takes ${warmUp.toLocaleString("en-US")} before ${sizes.deliveries.toLocaleString("en-US")} are measured. Denrei answers when the

@@ -25,6 +25,8 @@ export interface StartsRun {
 
 /** How long processes rest before they are measured, and for how long. */
 const restMillis = 10_000;
+/** The same for all of them: what a start leaves behind, such as compiled code, takes longer. */
+const restOfAllMillis = 30_000;
 const sampleMillis = 5000;
 const idleSeconds = 20;
 const dayMillis = 86_400_000;
@@ -130,7 +132,7 @@ class Starts {
   /** The usage of these processes and of NATS. */
   async idle(pids: Pids): Promise<ReadonlyMap<string, Usage>> {
     const { platform, signal } = this.#environment;
-    await sleep(restMillis, undefined, { signal });
+    await sleep(restOfAllMillis, undefined, { signal });
     const usage = measure(new Map([...pids, ["nats-server", pidOf(platform.nats)]]));
     await sleep(idleSeconds * 1000, undefined, { signal });
     return usage();
