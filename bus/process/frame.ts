@@ -71,10 +71,10 @@ export async function runFrame(
   readiness.started(() => running.notReady?.());
   registerNodeMetrics(registry);
   const unwatch = readiness.watch(log);
-  const keepMemory = returnIdleMemory((returned) => log.debug(returned, "returned idle memory"));
+  const stopReturning = returnIdleMemory((returned) => log.debug(returned, "returned idle memory"));
   const signal = await signalled;
   unwatch();
-  keepMemory();
+  stopReturning();
   log.info({ signal }, "stopping");
   const late = setTimeout(() => {
     log.error({ afterMillis: stopMillis }, "not stopped in time, leaving");

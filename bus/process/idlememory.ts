@@ -21,8 +21,8 @@ const idleShare = 0.1;
 /** Growth since the last collection that is worth another one. Bytes. */
 const growthBytes = 8e6;
 /**
- * Larger heaps are left to V8: a collection blocks the event loop for two milliseconds per megabyte that is in use, and what is in use is
- * known only afterwards. Bytes.
+ * Larger heaps are left to V8, because a collection blocks the event loop for about two milliseconds per megabyte of live objects.
+ * How much is live is known only after it. Bytes.
  */
 const largestHeapBytes = 256e6;
 
