@@ -8,29 +8,30 @@ import type { TestObjects } from "./testobjects.ts";
 
 type At = Pick<TestObjects, "bus">;
 
-/** The milliseconds until the delayed request of an object is due. Waits up to a minute for a worker to store one. */
+/** Delays are in steps of 100 ms, rounded down: a worker knows the clock of the bus to within half a round trip. */
+const stepMillis = 100;
+const inSteps = (millis: number): number => Math.floor(millis / stepMillis) * stepMillis;
+
+/** The delay in milliseconds until the delayed request of an object is due. Waits up to a minute for a worker to store one. */
 export async function timerLeft(objects: At, fn: string, at: ObjectName): Promise<number> {
   const { request } = await stored(objects, fn, at);
-  return (request.since ?? 0) - Date.now();
+  return inSteps((request.since ?? 0) - Date.now());
 }
 
 /**
- * Fires the delayed request of an object now, by the schedule that a worker has stored, and resolves with the milliseconds that were left.
+ * Fires the delayed request of an object now, by the schedule that a worker has stored, and resolves with the delay in milliseconds that was left.
  * Waits up to a minute for a worker to store one. For delays of 5 s and more: for a shorter one, the worker also keeps its own timer.
  */
 export async function fireTimer(objects: At, fn: string, at: ObjectName): Promise<number> {
   const { request } = await stored(objects, fn, at);
   const { since = 0 } = request;
-  return since - (await fire(objects, fn, at, request));
+  return inSteps(since - (await fire(objects, fn, at, request)));
 }
 
-/**
- * The delay in milliseconds with which a worker stored the delayed request, in steps of 100: a worker knows the clock of the bus to
- * within half a round trip. Waits up to a minute for a worker to store one.
- */
+/** The delay in milliseconds with which a worker stored the delayed request. Waits up to a minute for a worker to store one. */
 export async function storedDelay(objects: At, fn: string, at: ObjectName): Promise<number> {
   const { request, time } = await stored(objects, fn, at);
-  return Math.floor(((request.since ?? 0) - time) / 100) * 100;
+  return inSteps((request.since ?? 0) - time);
 }
 
 /** Fires the delayed request of an object now, if one is stored. */
