@@ -15,7 +15,7 @@ import type { ProcessContext } from "../process/run.ts";
 import { Neighbors } from "../projects/neighbors.ts";
 import { bridgeBucket, streams } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type FunctionSubscription } from "../topology.ts";
-import type { WebhookTrigger } from "../webhooks/provider.ts";
+import type { SelectedEvent } from "../webhooks/sharedselection.ts";
 import { bridgeAdvice } from "./deniedkinds.ts";
 import type { LeaseTimes } from "./lease.ts";
 import { sharedLease } from "./leases.ts";
@@ -48,7 +48,7 @@ export interface BridgeOptions {
   /** The bridge creates the streams and consumers of these functions. Workers may not, where the bus has users. */
   readonly subscriptions?: readonly FunctionSubscription[];
   /** The webhooks of these functions, which gateways of other projects publish as well. */
-  readonly webhooks?: readonly WebhookTrigger[];
+  readonly webhooks?: readonly SelectedEvent[];
   /** Kinds that the installation lists for functions. Each is watched while it is listed. */
   readonly lists?: readonly ListedFor[];
   /** Watch only these namespaces. If empty: all of them, or, for opted-in kinds, those with the label. */

@@ -3,7 +3,8 @@ import type { Settings } from "../config/config.ts";
 import { startGateway } from "../gateway/gateway.ts";
 import { readSecrets } from "../gateway/secrets.ts";
 import { type BusProcessSettings, busOptionsOf, runBusProcess } from "../process/run.ts";
-import { openProject } from "../project/project.ts";
+import { needsOfProject } from "../project/needs.ts";
+import { openProject, type Project } from "../project/project.ts";
 import type { ReconcileFunction } from "../worker/function.ts";
 
 /**
@@ -16,8 +17,14 @@ export async function gateway(
 ): Promise<void> {
   await readSecrets(settings.webhookSecrets);
   const project = of === undefined ? await openProject() : undefined;
-  const functions = of ?? (await project?.all()) ?? [];
+  const functions = of ?? (project ? await receivers(project) : []);
   await runBusProcess("gateway", settings, (context) =>
     startGateway({ ...context, ...settings, functions, busOptions: busOptionsOf(settings, project) }),
   );
+}
+
+/** The functions of the project that receive webhooks. */
+async function receivers(project: Project): Promise<readonly ReconcileFunction[]> {
+  const needs = await needsOfProject(project);
+  return project.load(needs.filter(({ webhooks }) => webhooks.length > 0).map(({ name }) => name));
 }

@@ -67,12 +67,13 @@ export { unreadMillis } from "../process/unread.ts";
 export { componentsVariable } from "../project/components.ts";
 export { ProjectError } from "../project/errors.ts";
 export type { Groups } from "../project/groups.ts";
+export { needsFile, needsText } from "../project/needs.ts";
 export { openProject, type Project } from "../project/project.ts";
+export type { SelectedEvent, SelectionSchema } from "../webhooks/sharedselection.ts";
 export type { BrakeLimits } from "../worker/brake.ts";
 export { type Declaration, definedKinds } from "../worker/definedkinds.ts";
 export type { RetryLimits } from "../worker/failures.ts";
 export {
-  bridgeNeeds,
   defineFunction,
   kindsOf,
   type PolicyRule,
@@ -81,6 +82,7 @@ export {
 } from "../worker/function.ts";
 export type { FunctionWorkerOptions } from "../worker/functionworker.ts";
 export { debuggedWarning } from "../worker/keeper.ts";
+export { bridgeNeeds, type FunctionNeeds, needsOf } from "../worker/needs.ts";
 export { internetPorts } from "../worker/outbound.ts";
 export { bridgeRules, listedRules, mergedRules, workerRules } from "../worker/rbac.ts";
 export { startWorker, type Worker, type WorkerOptions } from "../worker/worker.ts";

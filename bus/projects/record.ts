@@ -5,8 +5,7 @@
 import { z } from "zod";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { bridgeSubject, token } from "../subjects.ts";
-import type { WebhookTrigger } from "../webhooks/provider.ts";
-import { type SelectionSchema, selectionSchema } from "../webhooks/sharedselection.ts";
+import type { SelectedEvent, SelectionSchema } from "../webhooks/sharedselection.ts";
 
 const kindSchema = z.object({
   group: z.string(),
@@ -49,7 +48,7 @@ export const recordSubjects = (cluster?: string): string =>
 export interface ProjectContent {
   readonly kinds: readonly Kind[];
   readonly annotations: Iterable<string>;
-  readonly webhooks: readonly WebhookTrigger[];
+  readonly webhooks: readonly SelectedEvent[];
 }
 
 /** The record of a project. Equal content has an equal record. */
@@ -59,11 +58,7 @@ export function recordOf(project: string, { kinds, annotations, webhooks }: Proj
     ...(fields && { fields: [...fields] }),
   }));
   needed.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
-  const selected = webhooks.map(({ provider, event, select }) => ({
-    ...{ provider: provider.name, event },
-    select: selectionSchema(select),
-  }));
-  return { project, kinds: needed, annotations: [...annotations].sort(), webhooks: selected };
+  return { project, kinds: needed, annotations: [...annotations].sort(), webhooks: [...webhooks] };
 }
 
 const textOf = (kind: Pick<NeededKind, "group" | "version" | "kind">): string =>

@@ -1,5 +1,6 @@
 /** What bridges publish of a kind that several projects need. */
 import type { Kind } from "../kube/kind.ts";
+import { mergedPublished } from "../kube/mergedkinds.ts";
 import type { ProjectRecord } from "./record.ts";
 
 /** A kind as bridges publish it. */
@@ -29,15 +30,8 @@ export function sharedKind(
   });
   if (sharing.length === 0) return { kind, annotations, partial: false, projects: [] };
   const wanted = [kind, ...sharing.map(({ needed }) => needed)];
-  const whole = wanted.filter(({ publish }) => publish === "object");
   return {
-    kind: {
-      ...kind,
-      publish: whole.length > 0 ? "object" : "metadata",
-      fields: whole.some(({ fields }) => fields === undefined)
-        ? undefined
-        : [...new Set(whole.flatMap(({ fields = [] }) => fields))].sort(),
-    },
+    kind: { ...kind, ...mergedPublished(wanted) },
     annotations: new Set([...annotations, ...sharing.flatMap(({ record }) => record.annotations)]),
     partial: wanted.some(({ version }) => version !== kind.version),
     projects: sharing.map(({ record }) => record.project),

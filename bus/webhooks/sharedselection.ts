@@ -4,6 +4,7 @@
  * again.
  */
 import { z } from "zod";
+import type { WebhookTrigger } from "./provider.ts";
 
 /** A selection as JSON Schema, the parts that {@link selectionIn} reads. */
 export type SelectionSchema = z.core.JSONSchema.JSONSchema;
@@ -11,6 +12,27 @@ export type SelectionSchema = z.core.JSONSchema.JSONSchema;
 /** The selection as data. */
 export const selectionSchema = (select: z.ZodType): SelectionSchema =>
   z.toJSONSchema(select, { io: "input", unrepresentable: "any" }) as SelectionSchema;
+
+/** An event that a function receives, with its selection as data. */
+export interface SelectedEvent {
+  /** The name of the provider. */
+  readonly provider: string;
+  /** The name of the event. */
+  readonly event: string;
+  /** The fields of the payload that go on the bus. */
+  readonly select: SelectionSchema;
+}
+
+/** The event and the selection of a trigger. */
+export const selectedEvent = ({
+  provider,
+  event,
+  select,
+}: Pick<WebhookTrigger, "provider" | "event" | "select">): SelectedEvent => ({
+  provider: provider.name,
+  event,
+  select: selectionSchema(select),
+});
 
 /** A selection of the same fields as the schema's. */
 export const selectionIn = (schema: SelectionSchema): z.ZodType => new Reader(schema).read(schema);

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { cel } from "../kube/crd.ts";
 import { defineKind, externalKind, type KindOptions } from "../kube/kind.ts";
 import { definedKinds } from "./definedkinds.ts";
-import { bridgeNeeds, defineFunction, kindsOf, type PolicyRule } from "./function.ts";
+import { defineFunction, kindsOf, type PolicyRule } from "./function.ts";
+import { needsOf } from "./needs.ts";
 
 const kind = (name: string, version = "v1") =>
   externalKind({ group: "test.denrei.dev", version, kind: name, plural: `${name.toLowerCase()}s` });
@@ -67,7 +68,7 @@ test.each<[string, Changes]>([
   const message =
     /^found two different definitions of \S+, Thing v1 in the function one and .* in the function other: define it once/;
   expect(() => definedKinds(functions)).toThrow(message);
-  expect(() => bridgeNeeds(functions, "c")).toThrow(message);
+  expect(() => needsOf(functions)).toThrow(message);
 });
 
 type Check = (text: string) => boolean;

@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { ConditionUpdate } from "../kube/conditions.ts";
 import { domain } from "../kube/domain.ts";
 import type { Kind } from "../kube/kind.ts";
-import { type ListedKinds, listOf } from "../kube/listedkinds.ts";
+import type { ListedKinds } from "../kube/listedkinds.ts";
 import type { KubeObject, Stored } from "../kube/object.ts";
 import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
@@ -298,15 +298,3 @@ export function kindsOf(fn: ReconcileFunction): Kind[] {
     (kind, at) => kinds.findIndex((other) => other.kind === kind.kind && other.group === kind.group) === at,
   );
 }
-
-/** The parameters of a bridge that serves these functions. Throws a `TypeError` if a kind has two definitions. */
-export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
-  definedKinds(functions);
-  return {
-    kinds: [...new Set(functions.flatMap(kindsOf))],
-    lists: functions.flatMap(listOf),
-    annotations: new Set(functions.flatMap(({ annotations }) => annotations)),
-    webhooks: functions.flatMap(({ webhooks }) => webhooks),
-    subscriptions: subscriptionsOf(functions, cluster),
-  };
-};

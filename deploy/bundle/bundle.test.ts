@@ -49,6 +49,13 @@ const listing = (path: string): string =>
   `import { defineConfig } from "denrei/project";
    export default defineConfig({ functions: { probe: () => import("${path}") } });`;
 
+/** The source of a function with further properties, after other statements. */
+const probe = (properties = "", statements = ""): string => `
+  import { ConfigMap, defineFunction } from "denrei";
+  ${statements}
+  const fn = defineFunction({ name: "probe", for: ConfigMap, async reconcile() {} });
+  export default { ...fn, ${properties} };`;
+
 describe("a bundle", () => {
   let out: string;
   const denrei = (...args: string[]) => node(join(out, "denrei.js"), ...args);
@@ -64,15 +71,14 @@ describe("a bundle", () => {
   beforeAll(async () => {
     out = await bundled("probing", {
       "denrei.config.ts": listing("./probe.ts"),
-      "probe.ts": `
-        import { builtinChart } from "@denrei/functions/paas/charts/builtin";
+      "probe.ts": probe(
+        "builtinChart, sourceChart, dispatcher, fetch, request, thrown",
+        `import { builtinChart } from "@denrei/functions/paas/charts/builtin";
         import { sourceChart } from "@denrei/functions/paas/charts/source";
-        import { ConfigMap, defineFunction } from "denrei";
         import { Agent, fetch, request, type Dispatcher } from "undici";
         import { thrown } from "./throwing.ts";
-        const dispatcher: Dispatcher = new Agent();
-        const fn = defineFunction({ name: "probe", for: ConfigMap, async reconcile() {} });
-        export default { ...fn, builtinChart, sourceChart, dispatcher, fetch, request, thrown };`,
+        const dispatcher: Dispatcher = new Agent();`,
+      ),
       "throwing.ts": "export const thrown = () => new Error('thrown').stack;",
     });
   });
@@ -162,7 +168,7 @@ test("the parts of undici are those of its entry point", () => {
 
 describe("building", () => {
   const absent = "no-such-package";
-  const simple = { "denrei.config.ts": listing("./probe.ts"), "probe.ts": "export default {};" };
+  const simple = { "denrei.config.ts": listing("./probe.ts"), "probe.ts": probe() };
 
   test("fails for a package that is not installed, and names the file that imports it", async () => {
     const files = { ...simple, "probe.ts": `import one from "${absent}";\nexport default one;` };
@@ -172,7 +178,7 @@ describe("building", () => {
   test("leaves out an optional peer dependency that is not installed", async () => {
     const files = {
       ...simple,
-      "probe.ts": `export default () => import("${absent}");`,
+      "probe.ts": probe(`absent: () => import("${absent}")`),
       "package.json": JSON.stringify({
         peerDependencies: { [absent]: "1" },
         peerDependenciesMeta: { [absent]: { optional: true } },
@@ -185,9 +191,11 @@ describe("building", () => {
   test("copies the files that a module names by URL, and warns about a module that uses its path", async () => {
     const files = {
       ...simple,
-      "probe.ts": `import { readFileSync } from "node:fs";
-        const text = readFileSync(new URL("./words.txt", import.meta.url), "utf8");
-        export default { name: "probe", reconcile() { return [text, import.meta.dirname]; } };`,
+      "probe.ts": probe(
+        "reconcile() { return [text, import.meta.dirname]; }",
+        `import { readFileSync } from "node:fs";
+        const text = readFileSync(new URL("./words.txt", import.meta.url), "utf8");`,
+      ),
       "words.txt": "from a file",
     };
     const warnings: string[] = [];
@@ -199,7 +207,7 @@ describe("building", () => {
   });
 
   test("copies an external package with what it depends on", async () => {
-    const files = { ...simple, "probe.ts": 'import pino from "pino";\nexport default pino;' };
+    const files = { ...simple, "probe.ts": probe("pino", 'import pino from "pino";') };
     const out = await bundled("external", files, ["pino"]);
     expect(await readdir(join(out, "node_modules"))).toEqual(
       expect.arrayContaining(["pino", "sonic-boom", "thread-stream"]),

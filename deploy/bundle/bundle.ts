@@ -2,7 +2,15 @@
 import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { ExpectedError, type Project, UsageError } from "denrei/runtime";
+import {
+  ExpectedError,
+  needsFile,
+  needsOf,
+  needsText,
+  openProject,
+  type Project,
+  UsageError,
+} from "denrei/runtime";
 import { rolldown } from "rolldown";
 import { partsOfBuiltins } from "./builtins.ts";
 import { programOf } from "./entries.ts";
@@ -23,8 +31,8 @@ export interface BundleOptions {
 }
 
 /**
- * Writes a bundle: `denrei.js` (the command line), `denrei.config.js`, `compile.js` (fills Node's compile cache), and the modules
- * that they share. Replaces an earlier bundle. Throws an `ExpectedError` for a module that cannot be bundled or found.
+ * Writes a bundle: `denrei.js` (the command line), `denrei.config.js`, `compile.js` (fills Node's compile cache), the modules that
+ * they share, and what the bridge needs to know about the functions. Replaces an earlier bundle. Throws an `ExpectedError` for a module that cannot be bundled or found.
  */
 export async function bundleProject({ project, out, external, onWarning }: BundleOptions): Promise<void> {
   await emptyFolder(project.folder, out);
@@ -82,6 +90,9 @@ export async function bundleProject({ project, out, external, onWarning }: Bundl
   await copyFiles([...copies.values()], { out, from: project.folder, external });
   const manifest = { name: project.name, private: true, type: "module" };
   await writeFile(join(out, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+  // An installation may have fewer components than the project.
+  const { all } = await openProject(project.folder, {});
+  await writeFile(join(out, needsFile), needsText(needsOf(await all())));
 }
 
 /** Copies what modules open and run, and the packages that these programs and the project import at run time. */

@@ -51,7 +51,7 @@ async function start(name: string, node: readonly string[], args: readonly strin
       VITEST: undefined,
     },
     onLine: (line) => log.push(line),
-    ready: () => log.until((line) => /"msg":"(run|worker) ready"/.test(line)),
+    ready: () => log.until((line) => /"msg":"(run|bridge|worker) ready"/.test(line)),
     graceMillis: 12_000,
   });
   return { child, log };
@@ -98,7 +98,8 @@ test("runs everything in one process, also as a user with a credentials plugin",
 
 test("starts the thread that keeps the tickets of a worker under a debugger", async () => {
   const path = environment.platform.kubeconfigPath;
-  await start("bundled-run", [], ["run", "hikawa"], path);
+  // Ensures the topology of the worker, from what the bundle has of the function.
+  await start("bundled-bridge", [], ["bridge"], path);
   const { child, log } = await start("debugged", ["--inspect=127.0.0.1:0"], ["worker", "hikawa"], path);
   expect(log.records().map(({ msg }) => msg)).toContain(debuggedWarning);
   const ended = child.exited();

@@ -5,6 +5,7 @@ import {
   busOptionsOf,
   busProcessSettings,
   gateway,
+  needsOf,
   readSettings,
   runProcess,
   startBridge,
@@ -18,7 +19,7 @@ export async function runFunctions([role, ...paths]: readonly string[]): Promise
   const functions = await loadFunctions(paths);
   const busOptions = busOptionsOf(settings);
   if (role === "bridge") {
-    const needs = bridgeNeeds(functions, settings.cluster);
+    const needs = bridgeNeeds(needsOf(functions), settings.cluster);
     await runProcess("bridge", settings, (context) =>
       startBridge({ ...context, ...settings, ...needs, busOptions }),
     );

@@ -21,6 +21,7 @@ import {
   admissionSettings,
   bridgeNeeds,
   busOptionsOf,
+  needsOf,
   openProject,
   type ProcessContext,
   type ReconcileFunction,
@@ -70,7 +71,7 @@ const project = await openProject();
 // A bridge of some functions must not say what the whole project needs of a bus that others share.
 const isWhole = role === "worker" || functions.length === project.functionNames.length;
 const busOptions = busOptionsOf(settings, isWhole ? project : undefined);
-const needs = bridgeNeeds(functions, settings.cluster);
+const needs = bridgeNeeds(needsOf(functions), settings.cluster);
 const { kinds, subscriptions } = needs;
 /** Aborts when the process stops. */
 const ending = new AbortController();
