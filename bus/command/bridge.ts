@@ -11,7 +11,7 @@ export async function bridge(
   settings: AccountSettings & Settings<"namespaces" | "watchSeconds">,
 ): Promise<void> {
   const project = await openProject();
-  const needs = bridgeNeeds(await needsOfProject(project), settings.cluster);
+  const needs = bridgeNeeds(await needsOfProject(project, "lists"), settings.cluster);
   return runProcess("bridge", settings, (context) =>
     startBridge({ ...context, ...settings, ...needs, busOptions: busOptionsOf(settings, project) }),
   );

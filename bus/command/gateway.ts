@@ -4,8 +4,9 @@ import { startGateway } from "../gateway/gateway.ts";
 import { readSecrets } from "../gateway/secrets.ts";
 import { type BusProcessSettings, busOptionsOf, runBusProcess } from "../process/run.ts";
 import { needsOfProject } from "../project/needs.ts";
-import { openProject, type Project } from "../project/project.ts";
+import { openProject } from "../project/project.ts";
 import type { ReconcileFunction } from "../worker/function.ts";
+import { gatewayNeeds, needsOf } from "../worker/needs.ts";
 
 /**
  * Runs the gateway of these functions, by default those of the project, until a stop signal. Throws a `ConfigError` if there are no
@@ -17,14 +18,13 @@ export async function gateway(
 ): Promise<void> {
   await readSecrets(settings.webhookSecrets);
   const project = of === undefined ? await openProject() : undefined;
-  const functions = of ?? (project ? await receivers(project) : []);
+  const needs = project === undefined ? needsOf(of ?? []) : await needsOfProject(project, "providers");
   await runBusProcess("gateway", settings, (context) =>
-    startGateway({ ...context, ...settings, functions, busOptions: busOptionsOf(settings, project) }),
+    startGateway({
+      ...context,
+      ...settings,
+      ...gatewayNeeds(needs),
+      busOptions: busOptionsOf(settings, project),
+    }),
   );
-}
-
-/** The functions of the project that receive webhooks. */
-async function receivers(project: Project): Promise<readonly ReconcileFunction[]> {
-  const needs = await needsOfProject(project);
-  return project.load(needs.filter(({ webhooks }) => webhooks.length > 0).map(({ name }) => name));
 }

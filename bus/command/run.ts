@@ -6,7 +6,7 @@ import { readSecrets } from "../gateway/secrets.ts";
 import { startParts } from "../process/parts.ts";
 import { type AccountSettings, busOptionsOf, runProcess } from "../process/run.ts";
 import { openProject } from "../project/project.ts";
-import { bridgeNeeds, needsOf } from "../worker/needs.ts";
+import { bridgeNeeds, gatewayNeeds, needsOf } from "../worker/needs.ts";
 import { startWorker } from "../worker/worker.ts";
 
 /**
@@ -24,15 +24,15 @@ export async function run(
   const functions = names.length === 0 ? all : await project.load(names);
   const received = all.some(({ webhooks }) => webhooks.length > 0) ? webhookSettings() : undefined;
   if (received !== undefined) await readSecrets(received.webhookSecrets);
-  const needs = bridgeNeeds(needsOf(all), settings.cluster);
+  const needs = needsOf(all);
   const busOptions = busOptionsOf(settings, project);
   await runProcess("run", settings, async (context) => {
     const shared = { ...context, ...settings, busOptions };
     const running = await startParts(
       {
-        bridge: () => startBridge({ ...shared, ...needs }),
+        bridge: () => startBridge({ ...shared, ...bridgeNeeds(needs, settings.cluster) }),
         workers: () => startWorker({ ...shared, functions }),
-        gateway: received && (() => startGateway({ ...shared, ...received, functions: all })),
+        gateway: received && (() => startGateway({ ...shared, ...received, ...gatewayNeeds(needs) })),
       },
       context.waitFor,
     );

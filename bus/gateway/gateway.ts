@@ -13,9 +13,10 @@ import { listenOn } from "../process/listen.ts";
 import { unreadMillis } from "../process/unread.ts";
 import { streams } from "../subjects.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
-import type { WebhookTrigger } from "../webhooks/provider.ts";
+import type { WebhookProvider } from "../webhooks/provider.ts";
 import { builtInProviders } from "../webhooks/providers.ts";
 import { selectionsOf } from "../webhooks/selection.ts";
+import type { SelectedEvent } from "../webhooks/sharedselection.ts";
 import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
 import { receiver } from "./receiver.ts";
 import { Responder } from "./responder.ts";
@@ -36,8 +37,10 @@ export interface GatewayOptions {
   readonly webhookPath: string;
   /** Folder with a file of secrets per hook, `<provider>.<hook>`. */
   readonly webhookSecrets: string;
-  /** The functions of the project: the gateway publishes the events and fields that they and those of other projects select. */
-  readonly functions: readonly { readonly webhooks: readonly WebhookTrigger[] }[];
+  /** The events and fields that the functions of the project select. The gateway publishes them, and those of other projects. */
+  readonly webhooks: readonly SelectedEvent[];
+  /** Providers that the project defines. */
+  readonly providers?: readonly WebhookProvider[];
   readonly log: Logger;
   readonly registry: Registry;
   readonly budget?: BudgetLimits;
@@ -100,10 +103,7 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { bus, log, registry, budget = defaultBudget } = options;
   const times = { ...defaultTimes, ...options.times };
-  const own = selectionsOf(
-    options.functions.flatMap(({ webhooks }) => webhooks),
-    builtInProviders,
-  );
+  const own = selectionsOf(options.webhooks, [...builtInProviders, ...(options.providers ?? [])]);
   await ensureWebhooks(bus, options.busOptions);
   const ending = new AbortController();
   const { signal } = ending;
@@ -128,8 +128,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     store: ({ name }, at, event, answerBy) => store.store(name, at, event, answerBy),
     now,
   });
-  const { events } = selections;
-  const responder = new Responder({ receive, events, answerMillis: times.answer, log, registry });
+  const responder = new Responder({
+    receive,
+    events: options.webhooks,
+    answerMillis: times.answer,
+    log,
+    registry,
+  });
   const server = createServer(
     {
       headersTimeout: times.headers,

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished } from "node:stream/promises";
 import type { Logger } from "pino";
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { Selections } from "../webhooks/selection.ts";
+import type { SelectedEvent } from "../webhooks/sharedselection.ts";
 import type { Answer, Receive } from "./receiver.ts";
 
 /** The label in metrics for requests without a provider, or without an event that a function selects. */
@@ -16,7 +16,7 @@ const loggedCharacters = 200;
 export interface ResponderOptions {
   readonly receive: Receive;
   /** The events that functions select. */
-  readonly events: Selections["events"];
+  readonly events: readonly SelectedEvent[];
   /** Limit from a request's headers to its answer, in milliseconds. */
   readonly answerMillis: number;
   readonly log: Logger;
@@ -95,7 +95,7 @@ function logAnswer(log: Logger, { method, url = "", socket }: IncomingMessage, a
   else log.debug(record, "webhook");
 }
 
-function gatewayMetrics(registry: Registry, events: Selections["events"]) {
+function gatewayMetrics(registry: Registry, events: readonly SelectedEvent[]) {
   const registers = [registry];
   const requests = new Counter({
     name: "denrei_gateway_requests_total",

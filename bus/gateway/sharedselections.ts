@@ -1,14 +1,12 @@
 /** What functions of other projects on the same bus select: their bridges write it into the projects' records. */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Logger } from "pino";
-import type { z } from "zod";
 import type { Bus } from "../nats/connect.ts";
 import { reread } from "../process/reread.ts";
 import { readRecords } from "../projects/neighbors.ts";
 import type { ProjectRecord } from "../projects/record.ts";
 import { bridgeStream } from "../subjects.ts";
-import type { Selections } from "../webhooks/selection.ts";
-import { selectionIn } from "../webhooks/sharedselection.ts";
+import { keyOf, type Selections, schemasOf } from "../webhooks/selection.ts";
 
 /** Options of {@link shareSelections}. */
 export interface SharedSelectionsOptions {
@@ -71,12 +69,6 @@ async function hasRecords({ jsm }: Pick<Bus, "jsm">): Promise<boolean> {
 }
 
 function selectionsIn(records: readonly ProjectRecord[]) {
-  const schemas = new Map<string, z.ZodType[]>();
-  for (const { provider, event, select } of records.flatMap(({ webhooks }) => webhooks)) {
-    const key = keyOf(provider, event);
-    schemas.set(key, [...(schemas.get(key) ?? []), selectionIn(select)]);
-  }
+  const schemas = schemasOf(records.flatMap(({ webhooks }) => webhooks));
   return { schemas, projects: records.map(({ project }) => project), text: JSON.stringify(records) };
 }
-
-const keyOf = (provider: string, event: string): string => `${provider}/${event}`;

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ConfigMap, externalKind, Pod } from "../kube/kind.ts";
 import { github } from "../webhooks/github/github.ts";
 import { defineFunction } from "../worker/function.ts";
-import { bridgeNeeds, needsOf } from "../worker/needs.ts";
+import { bridgeNeeds, gatewayNeeds, needsOf } from "../worker/needs.ts";
 import { runFromBundle } from "./bundle.ts";
 import { needsFile, needsOfProject, needsText } from "./needs.ts";
 import { openProject } from "./project.ts";
@@ -23,16 +23,23 @@ const recorded = defineFunction({
 
 const moduleOf = (name: string, more: string): string => `
   import { ConfigMap } from ${JSON.stringify(new URL("../kube/kind.ts", import.meta.url).href)};
+  import { z } from ${JSON.stringify(import.meta.resolve("zod"))};
+  import { defineProvider } from ${JSON.stringify(new URL("../webhooks/provider.ts", import.meta.url).href)};
   import { defineFunction } from ${JSON.stringify(new URL("../worker/function.ts", import.meta.url).href)};
   export default defineFunction({ name: "${name}", for: ConfigMap, ${more} async reconcile() {} });`;
 
+const ownProvider = `webhooks: [defineProvider({
+    name: "acme", signature: {}, event: { header: "X-Acme-Event" }, events: ["sold"],
+  }).on("sold", { select: z.object({}), keys: () => [] })],`;
 const lists = "ownsListed: { configMap: 'listed', kindsIn: () => [], rightsCommand: 'grant' },";
 const files: Readonly<Record<string, string>> = {
   "denrei.config.js": `export default { functions: {
-    recorded: () => import("./recorded.mjs"), listing: () => import("./listing.mjs"), later: () => import("./later.mjs"),
+    recorded: () => import("./recorded.mjs"), listing: () => import("./listing.mjs"), providing: () => import("./providing.mjs"),
+    later: () => import("./later.mjs"),
   } };`,
   "recorded.mjs": "throw new Error('loaded');",
   "listing.mjs": moduleOf("listing", lists),
+  "providing.mjs": moduleOf("providing", ownProvider),
   "later.mjs": moduleOf("later", ""),
 };
 
@@ -41,15 +48,26 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "denrei-needs-"));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const { default: listing } = await import(join(folder, "listing.mjs"));
-  await writeFile(join(folder, needsFile), needsText(needsOf([recorded, listing])));
+  const { default: providing } = await import(join(folder, "providing.mjs"));
+  await writeFile(join(folder, needsFile), needsText(needsOf([recorded, listing, providing])));
   runFromBundle(folder);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("a bundle loads only functions that list kinds, or whose needs it does not have", async () => {
-  const needs = await needsOfProject(await openProject());
-  expect(needs.map(({ name }) => name)).toEqual(["recorded", "listing", "later"]);
-  expect(needs.map((one) => one.lists.map(({ listed }) => listed.configMap))).toEqual([[], ["listed"], []]);
-  const [read] = needs;
-  expect(read && bridgeNeeds([read], "c")).toEqual(bridgeNeeds(needsOf([recorded]), "c"));
+test.each([
+  ["bridge", "lists", [0, 1, 0, 0]],
+  ["gateway", "providers", [0, 0, 1, 0]],
+] as const)(
+  "a bundled %s loads only functions with %s, or whose needs are not recorded",
+  async (_, part, found) => {
+    const needs = await needsOfProject(await openProject(), part);
+    expect(needs.map(({ name }) => name)).toEqual(["recorded", "listing", "providing", "later"]);
+    expect(needs.map((one) => one[part].length)).toEqual(found);
+  },
+);
+
+test("recorded needs have the same effect as the function's", async () => {
+  const [read = expect.fail()] = await needsOfProject(await openProject(), "lists");
+  expect(bridgeNeeds([read], "c")).toEqual(bridgeNeeds(needsOf([recorded]), "c"));
+  expect(gatewayNeeds([read])).toEqual(gatewayNeeds(needsOf([recorded])));
 });

@@ -8,6 +8,7 @@ import { standardWebhooks } from "./providers/generic.ts";
 import { gitea } from "./providers/gitea.ts";
 import { gitlab } from "./providers/gitlab.ts";
 import { selectFields, selectionsOf } from "./selection.ts";
+import { selectedEvent } from "./sharedselection.ts";
 import { signatures } from "./signatures.ts";
 
 const signature = signatures.hmac({ header: "X-Signature" });
@@ -166,16 +167,16 @@ describe("selections of several functions", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("name their events once, and reject two providers with one name", () => {
+  test("are found by their event, and two providers with one name are rejected", () => {
     const [one, other] = [acme(), acme()];
     const triggers = [one.on("sold", { keys }), one.on("sold", { select: z.object({}), keys })];
-    const selections = selectionsOf(triggers, [github]);
-    expect(selections.events).toEqual([{ provider: "acme", event: "sold" }]);
+    const selections = selectionsOf(triggers.map(selectedEvent), [github, one]);
     expect(selections.of("acme", "sold")).toHaveLength(2);
     expect(selections.of("github", "push")).toEqual([]);
     expect([...selections.providers.keys()]).toEqual(["github", "acme"]);
-    const both = [one, other].map((provider) => provider.on("sold", { keys }));
-    expect(() => selectionsOf(both, [])).toThrow('two different providers of webhooks with the name "acme"');
-    expect(() => selectionsOf([acme("github").on("sold", { keys })], [github])).toThrow('the name "github"');
+    expect(() => selectionsOf([], [one, other])).toThrow(
+      'two different providers of webhooks with the name "acme"',
+    );
+    expect(() => selectionsOf([], [github, acme("github")])).toThrow('the name "github"');
   });
 });

@@ -72,6 +72,8 @@ export interface WebhookProvider {
   /** Events that only test a hook. They are answered, and never stored. */
   readonly pings: readonly string[];
   attributesOf(event: string): AttributeFields;
+  /** Whether every gateway has it, without a function that defines it. */
+  readonly isBuiltIn: boolean;
   /** Where users find deliveries at the sender, for error messages. */
   readonly deliveriesAt?: string | undefined;
 }
@@ -155,18 +157,18 @@ export function defineProvider<const E extends Events>(
   if (typeof events === "object" && !Array.isArray(events))
     for (const [event, schema] of Object.entries(events))
       expectSelection(schema, `the event "${event}" of "${options.name}"`);
-  return makeProvider(options);
+  return providerOf(options, false);
 }
 
-/** {@link defineProvider} without its check of the schemas. */
-export function makeProvider<const E extends Events>({
-  name,
-  delivery = "digest",
-  pings = [],
-  attributes = {},
-  events,
-  ...rest
-}: ProviderOptions<E>): Provider<NamesOf<E>, SchemasOf<E>> {
+/** {@link defineProvider} for a provider that every gateway has, without the check of its schemas. */
+export const builtInProvider = <const E extends Events>(
+  options: ProviderOptions<E>,
+): Provider<NamesOf<E>, SchemasOf<E>> => providerOf(options, true);
+
+function providerOf<const E extends Events>(
+  { name, delivery = "digest", pings = [], attributes = {}, events, ...rest }: ProviderOptions<E>,
+  isBuiltIn: boolean,
+): Provider<NamesOf<E>, SchemasOf<E>> {
   if (!namePattern.test(name))
     throw new TypeError(
       `expected a provider name of lower-case letters, digits, and dashes (at most 40, a letter first), found "${name}"`,
@@ -175,6 +177,7 @@ export function makeProvider<const E extends Events>({
   const provider: Provider = {
     ...rest,
     name,
+    isBuiltIn,
     delivery: Array.isArray(delivery) ? delivery : [delivery as Place],
     pings,
     attributesOf: (event) => (typeof attributes === "function" ? attributes(event) : attributes),

@@ -1,7 +1,8 @@
 /** The fields of payloads that functions select: the gateway publishes these and nothing else. */
 import type { z } from "zod";
 import { mismatches } from "./malformed.ts";
-import type { WebhookProvider, WebhookTrigger } from "./provider.ts";
+import type { WebhookProvider } from "./provider.ts";
+import { type SelectedEvent, selectionIn } from "./sharedselection.ts";
 
 /** What the functions of an installation select. */
 export interface Selections {
@@ -9,39 +10,42 @@ export interface Selections {
   readonly providers: ReadonlyMap<string, WebhookProvider>;
   /** The schemas of an event; empty if no function selects it. */
   of(provider: string, event: string): readonly z.ZodType[];
-  /** Every selected event. */
-  readonly events: readonly { readonly provider: string; readonly event: string }[];
 }
 
-/** What these triggers select. Throws a `TypeError` if two providers have the same name. */
+/** What functions select of webhooks from these providers. Throws a `TypeError` if two providers have the same name. */
 export function selectionsOf(
-  triggers: readonly WebhookTrigger[],
-  builtIn: readonly WebhookProvider[],
+  webhooks: readonly SelectedEvent[],
+  providers: readonly WebhookProvider[],
 ): Selections {
-  const providers = new Map(builtIn.map((provider) => [provider.name, provider]));
-  const schemas = new Map<string, readonly z.ZodType[]>();
-  const events: { readonly provider: string; readonly event: string }[] = [];
-  for (const { provider, event, select } of triggers) {
+  const byName = new Map<string, WebhookProvider>();
+  for (const provider of providers) {
     const { name } = provider;
-    const other = providers.get(name);
-    if (other !== undefined && other !== provider)
+    if ((byName.get(name) ?? provider) !== provider)
       throw new TypeError(
         `found two different providers of webhooks with the name "${name}": define it once and import it, or rename one`,
       );
-    providers.set(name, provider);
-    const key = keyOf(name, event);
-    const found = schemas.get(key) ?? [];
-    if (found.length === 0) events.push({ provider: name, event });
-    if (!found.includes(select)) schemas.set(key, [...found, select]);
+    byName.set(name, provider);
   }
+  const schemas = schemasOf(webhooks);
   return {
-    providers,
-    events,
+    providers: byName,
     of: (provider, event) => schemas.get(keyOf(provider, event)) ?? [],
   };
 }
 
-const keyOf = (provider: string, event: string): string => `${provider}/${event}`;
+/** The different schemas of each event. */
+export function schemasOf(webhooks: readonly SelectedEvent[]): ReadonlyMap<string, readonly z.ZodType[]> {
+  const byEvent = Map.groupBy(webhooks, ({ provider, event }) => keyOf(provider, event));
+  return new Map(
+    [...byEvent].map(([key, same]) => {
+      const selects = new Map(same.map(({ select }) => [JSON.stringify(select), select]));
+      return [key, [...selects.values()].map(selectionIn)];
+    }),
+  );
+}
+
+/** The key of an event in {@link schemasOf}. */
+export const keyOf = (provider: string, event: string): string => `${provider}/${event}`;
 
 /** The selected fields of a payload, or how it differs from every schema. */
 export type Selected = { readonly data: unknown } | { readonly problems: readonly string[] };

@@ -57,3 +57,10 @@ test("leaves defaults to the function, and rejects other types", () => {
   expect(select.parse({ a: "x", b: 1, c: "x" })).toEqual({ a: "x", b: 1, c: "x" });
   expect(select.safeParse({ c: { d: "x" } }).success).toBe(false);
 });
+
+test("leaves formats, lengths, ranges, and refinements to the function", () => {
+  const refined = z.string().refine(() => false);
+  const select = throughBus(z.object({ a: z.email(), b: z.string().min(3), c: z.int().min(3), d: refined }));
+  const payload = { a: "x", b: "x", c: 0.5, d: "x" };
+  expect(select.parse(payload)).toEqual(payload);
+});

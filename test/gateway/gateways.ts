@@ -13,6 +13,7 @@ import { streams } from "../../bus/subjects.ts";
 import { ensureWebhooks } from "../../bus/topology.ts";
 import { github } from "../../bus/webhooks/github/github.ts";
 import { webhookEventNames } from "../../bus/webhooks/github/payloads.ts";
+import { selectedEvent } from "../../bus/webhooks/sharedselection.ts";
 import { hookSecret } from "../harness/environment.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { Lines } from "../ket/lines.ts";
@@ -37,9 +38,9 @@ export type TestGatewayOptions = Partial<GatewayOptions> & {
 };
 
 /** Selects the built-in fields of each event that has a schema. */
-const everyGitHubEvent = {
-  webhooks: webhookEventNames.map((event) => github.on(event, { keys: () => [] })),
-};
+const everyGitHubEvent = webhookEventNames.map((event) =>
+  selectedEvent(github.on(event, { keys: () => [] })),
+);
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
 /** Time limits in milliseconds that outlast any pause of a busy machine. Tests may set shorter ones. */
 const unhurried = { headers: 60_000, request: 60_000, store: 60_000, answer: 60_000 };
@@ -74,7 +75,7 @@ export async function openGateway(
     webhookAddress: "127.0.0.1:0",
     webhookPath: "/",
     webhookSecrets: folder,
-    functions: [everyGitHubEvent],
+    webhooks: everyGitHubEvent,
     log: pino(
       { level: "debug", formatters: { level: (label) => ({ level: label }) } },
       { write: (line: string) => log.push(line.trim()) },

@@ -8,6 +8,7 @@ import { bitbucket } from "../../bus/webhooks/providers/bitbucket.ts";
 import { hmacWebhooks, standardWebhooks } from "../../bus/webhooks/providers/generic.ts";
 import { gitea } from "../../bus/webhooks/providers/gitea.ts";
 import { gitlab } from "../../bus/webhooks/providers/gitlab.ts";
+import { selectedEvent } from "../../bus/webhooks/sharedselection.ts";
 import { hookSecret } from "../harness/environment.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, hookOf, type Payload } from "../harness/webhooks.ts";
@@ -28,26 +29,22 @@ const secrets = {
 const keys: WebhookTrigger["keys"] = () => [];
 const id = z.object({ object: z.object({ id: z.number() }) });
 const name = z.object({ object: z.object({ name: z.string() }) });
-const functions = [
-  {
-    webhooks: [
-      gitea.on("push", { select: id, keys }),
-      gitlab.on("Merge Request Hook", { select: id, keys }),
-      bitbucket.on("repo:push", { select: id, keys }),
-      bitbucket.on("pr:opened", { select: id, keys }),
-      standardWebhooks.on("invoice.paid", { select: id, keys }),
-      hmacWebhooks.on("deployed", { select: id, keys }),
-      github.on("release", { select: id, keys }),
-    ],
-  },
-  { webhooks: [hmacWebhooks.on("deployed", { select: name, keys })] },
+const triggers = [
+  gitea.on("push", { select: id, keys }),
+  gitlab.on("Merge Request Hook", { select: id, keys }),
+  bitbucket.on("repo:push", { select: id, keys }),
+  bitbucket.on("pr:opened", { select: id, keys }),
+  standardWebhooks.on("invoice.paid", { select: id, keys }),
+  hmacWebhooks.on("deployed", { select: id, keys }),
+  hmacWebhooks.on("deployed", { select: name, keys }),
+  github.on("release", { select: id, keys }),
 ];
 
 let local: LocalBus;
 let gateway: TestGateway;
 beforeAll(async () => {
   local = await startWebhookBus();
-  gateway = await openGateway(local, { secrets, functions });
+  gateway = await openGateway(local, { secrets, webhooks: triggers.map(selectedEvent) });
 });
 afterAll(async () => {
   await gateway?.stop();

@@ -1,6 +1,6 @@
 /** GitHub: https://docs.github.com/en/webhooks */
 import type { z } from "zod";
-import { makeProvider, type Provider } from "../provider.ts";
+import { builtInProvider, type Provider } from "../provider.ts";
 import { signatures } from "../signatures.ts";
 import { githubAttributes } from "./attributes.ts";
 import type { GitHubEventName } from "./names.ts";
@@ -20,7 +20,7 @@ import { webhookPayloads } from "./payloads.ts";
  * ],
  * ```
  */
-export const github = makeProvider({
+export const github = builtInProvider({
   name: "github",
   // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
   signature: signatures.hmac({ header: "X-Hub-Signature-256", prefix: "sha256=" }),

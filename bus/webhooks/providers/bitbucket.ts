@@ -3,7 +3,7 @@
  * https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/
  * https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html
  */
-import { defineProvider } from "../provider.ts";
+import { builtInProvider } from "../provider.ts";
 import { signatures } from "../signatures.ts";
 
 const cloud = [
@@ -64,7 +64,7 @@ const dataCenter = [
 ] as const;
 
 /** Bitbucket Cloud and Bitbucket Data Center. All events need a `select`. */
-export const bitbucket = defineProvider({
+export const bitbucket = builtInProvider({
   name: "bitbucket",
   signature: signatures.hmac({ header: "X-Hub-Signature", prefix: "sha256=" }),
   event: { header: "X-Event-Key" },

@@ -1,12 +1,12 @@
 /** Senders without a provider of their own. */
-import { defineProvider } from "../provider.ts";
+import { builtInProvider } from "../provider.ts";
 import { signatures } from "../signatures.ts";
 
 /**
  * Every sender that follows Standard Webhooks. The event is the field `type` of the body. All events need a `select`.
  * https://www.standardwebhooks.com
  */
-export const standardWebhooks = defineProvider({
+export const standardWebhooks = builtInProvider({
   name: "standard-webhooks",
   signature: signatures.standard(),
   event: { field: "type" },
@@ -19,7 +19,7 @@ export const standardWebhooks = defineProvider({
  * event in `X-Webhook-Event`, and the id of the delivery in `X-Webhook-Delivery`. Without an id, equal bodies are one delivery. All
  * events need a `select`.
  */
-export const hmacWebhooks = defineProvider({
+export const hmacWebhooks = builtInProvider({
   name: "hmac",
   signature: signatures.hmac({ header: "X-Hub-Signature-256", prefix: "sha256=" }),
   event: { header: "X-Webhook-Event" },

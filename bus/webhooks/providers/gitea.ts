@@ -1,6 +1,6 @@
 /** Gitea and Forgejo: https://docs.gitea.com/usage/webhooks */
 import { z } from "zod";
-import { type EventSchemas, makeProvider, type Provider } from "../provider.ts";
+import { builtInProvider, type EventSchemas, type Provider } from "../provider.ts";
 import { person, repositoryFields } from "../repositoryfields.ts";
 import { signatures } from "../signatures.ts";
 
@@ -56,7 +56,7 @@ const schemas = {
 };
 
 /** Gitea and Forgejo. Pushes and pull requests have schemas, and all other events need a `select`. */
-export const gitea = makeProvider({
+export const gitea = builtInProvider({
   name: "gitea",
   signature: signatures.hmac({ header: "X-Gitea-Signature" }),
   event: { header: "X-Gitea-Event" },

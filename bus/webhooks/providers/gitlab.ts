@@ -1,5 +1,5 @@
 /** GitLab: https://docs.gitlab.com/user/project/integrations/webhook_events/ */
-import { defineProvider } from "../provider.ts";
+import { builtInProvider } from "../provider.ts";
 import { isStandardSecret, signatures } from "../signatures.ts";
 
 const suffix = / Hook$/;
@@ -8,7 +8,7 @@ const suffix = / Hook$/;
  * GitLab. A secret that begins with `whsec_` is a signing token. Every other one is a secret token, which GitLab sends in a header. All
  * events need a `select`.
  */
-export const gitlab = defineProvider({
+export const gitlab = builtInProvider({
   name: "gitlab",
   signature: signatures.anyOf(
     [signatures.token({ header: "X-Gitlab-Token" }), signatures.standard()],
