@@ -67,7 +67,6 @@ export { unreadMillis } from "../process/unread.ts";
 export { componentsVariable } from "../project/components.ts";
 export { ProjectError } from "../project/errors.ts";
 export type { Groups } from "../project/groups.ts";
-export { needsFile, needsText } from "../project/needs.ts";
 export { openProject, type Project } from "../project/project.ts";
 export type { SelectedEvent, SelectionSchema } from "../webhooks/sharedselection.ts";
 export type { BrakeLimits } from "../worker/brake.ts";

@@ -8,7 +8,7 @@ import { github } from "../webhooks/github/github.ts";
 import { defineFunction } from "../worker/function.ts";
 import { bridgeNeeds, gatewayNeeds, needsOf } from "../worker/needs.ts";
 import { runFromBundle } from "./bundle.ts";
-import { needsFile, needsOfProject, needsText } from "./needs.ts";
+import { needsOfProject, writeNeeds } from "./needs.ts";
 import { openProject } from "./project.ts";
 
 const recorded = defineFunction({
@@ -49,7 +49,7 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const { default: listing } = await import(join(folder, "listing.mjs"));
   const { default: providing } = await import(join(folder, "providing.mjs"));
-  await writeFile(join(folder, needsFile), needsText(needsOf([recorded, listing, providing])));
+  await writeNeeds(folder, needsOf([recorded, listing, providing]));
   runFromBundle(folder);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -1,13 +1,13 @@
 /** What the bridge and the gateway of a project need to know about its functions. A bundle has it in a file. */
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FunctionNeeds, needsOf } from "../worker/needs.ts";
 import { bundleFolder } from "./bundle.ts";
 import type { Project } from "./project.ts";
 
 /** The file in a bundle, beside its configuration. */
-export const needsFile = "denrei.needs.json";
+const needsFile = "denrei.needs.json";
 
 /** The parts that have code: the bridge needs the lists, and the gateway the providers. */
 const parts = ["lists", "providers"] as const;
@@ -18,11 +18,13 @@ interface StoredNeeds extends Omit<FunctionNeeds, Part> {
   readonly lacks: readonly Part[];
 }
 
-/** The content of the file for these needs. */
-export const needsText = (needs: readonly FunctionNeeds[]): string =>
-  JSON.stringify(Object.fromEntries(needs.map((one) => [one.name, stored(one)])));
+/** Writes the file into a bundle. */
+export async function writeNeeds(bundle: string, needs: readonly FunctionNeeds[]): Promise<void> {
+  const stored = Object.fromEntries(needs.map((one) => [one.name, storedNeeds(one)]));
+  await writeFile(join(bundle, needsFile), JSON.stringify(stored));
+}
 
-const stored = ({ lists, providers, ...data }: FunctionNeeds): StoredNeeds => ({
+const storedNeeds = ({ lists, providers, ...data }: FunctionNeeds): StoredNeeds => ({
   ...data,
   lacks: parts.filter((part) => ({ lists, providers })[part].length > 0),
 });

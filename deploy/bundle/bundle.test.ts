@@ -206,6 +206,20 @@ describe("building", () => {
     expect(await node("--input-type=module", "--eval", program)).toMatchObject({ stdout: "from a file\n" });
   });
 
+  test("records what a function declares, also if its module keeps a timer", async () => {
+    const out = await bundled("timer", { ...simple, "probe.ts": probe("", "setInterval(() => {}, 1000);") });
+    const recorded = JSON.parse(await readFile(join(out, "denrei.needs.json"), "utf8"));
+    expect(recorded).toMatchObject({ probe: { kinds: [{ kind: "ConfigMap" }] } });
+    expect(await readdir(out)).not.toContain("needs.js");
+  });
+
+  test("fails for a function that does not load, with its error", async () => {
+    const files = { ...simple, "probe.ts": probe("", "throw new Error('TEAM is not set');") };
+    await expect(bundled("throwing", files)).rejects.toThrow(
+      /expected the functions of .*denrei\.config\.ts to load.* unexpected error\nError: TEAM is not set/,
+    );
+  });
+
   test("copies an external package with what it depends on", async () => {
     const files = { ...simple, "probe.ts": probe("pino", 'import pino from "pino";') };
     const out = await bundled("external", files, ["pino"]);

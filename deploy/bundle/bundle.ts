@@ -1,16 +1,9 @@
 /** Bundles a project: its functions, the processes of Denrei, and all packages that they use, for a folder without `node_modules`. */
+import { execFile } from "node:child_process";
 import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { stripVTControlCharacters } from "node:util";
-import {
-  ExpectedError,
-  needsFile,
-  needsOf,
-  needsText,
-  openProject,
-  type Project,
-  UsageError,
-} from "denrei/runtime";
+import { promisify, stripVTControlCharacters } from "node:util";
+import { ExpectedError, type Project, UsageError } from "denrei/runtime";
 import { rolldown } from "rolldown";
 import { partsOfBuiltins } from "./builtins.ts";
 import { programOf } from "./entries.ts";
@@ -90,9 +83,22 @@ export async function bundleProject({ project, out, external, onWarning }: Bundl
   await copyFiles([...copies.values()], { out, from: project.folder, external });
   const manifest = { name: project.name, private: true, type: "module" };
   await writeFile(join(out, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  // An installation may have fewer components than the project.
-  const { all } = await openProject(project.folder, {});
-  await writeFile(join(out, needsFile), needsText(needsOf(await all())));
+  await recordNeeds(project.file, join(out, "needs.js"));
+}
+
+/** Runs the entry point that records what bridge and gateway need, and removes it. */
+async function recordNeeds(file: string, program: string): Promise<void> {
+  try {
+    await promisify(execFile)(process.execPath, [program]);
+  } catch (error) {
+    const { stderr } = error as { readonly stderr?: string };
+    throw new ExpectedError(
+      `expected the functions of ${file} to load, because a bundle records what they declare, but they do not: ` +
+        (stderr?.trim().replace(/^denrei: /, "") || (error as Error).message),
+    );
+  }
+  await rm(program);
+  await rm(`${program}.map`, { force: true });
 }
 
 /** Copies what modules open and run, and the packages that these programs and the project import at run time. */

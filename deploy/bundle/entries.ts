@@ -29,6 +29,10 @@ const { loadProcesses } = await import(${module("compile")});
 await loadProcesses();
 process.argv.splice(2, Infinity, "--version");
 await import(new URL("denrei.js", import.meta.url).href);`,
+      needs: `${setUp}
+const { recordNeeds } = await import(${module("needs")});
+// Functions may keep timers.
+process.exit(await recordNeeds());`,
     },
   };
 }
