@@ -42,6 +42,7 @@ export async function measureStarts(
   await writeFile(join(secrets, "github.app"), `${hookSecret}\n`);
   const runs: StartsRun[] = [];
   for (let round = 1; round <= rounds; round++) {
+    await environment.clearObjects();
     await environment.clearBus();
     const starts = new Starts(environment, secrets, round);
     const smallBridge = await starts.run(["bridge", "zundoko"], (pids) => starts.memory(pids));
@@ -56,7 +57,6 @@ export async function measureStarts(
     });
     say(`round ${round}: a worker's first reconcile ended after ${figure(run.coldStart)} ms`);
     runs.push(run);
-    await environment.clearObjects();
   }
   return runs;
 }
