@@ -21,6 +21,7 @@ import {
   admissionSettings,
   bridgeNeeds,
   busOptionsOf,
+  kindsOf,
   needsOf,
   openProject,
   type ProcessContext,
@@ -72,7 +73,8 @@ const project = await openProject();
 const isWhole = role === "worker" || functions.length === project.functionNames.length;
 const busOptions = busOptionsOf(settings, isWhole ? project : undefined);
 const needs = bridgeNeeds(needsOf(functions), settings.cluster);
-const { kinds, subscriptions } = needs;
+const { subscriptions } = needs;
+const kinds = [...new Set(functions.flatMap(kindsOf))];
 /** Aborts when the process stops. */
 const ending = new AbortController();
 
