@@ -25,7 +25,8 @@ export interface BundleOptions {
 
 /**
  * Writes a bundle: `denrei.js` (the command line), `denrei.config.js`, `compile.js` (fills Node's compile cache), the modules that
- * they share, and what the bridge needs to know about the functions. Replaces an earlier bundle. Throws an `ExpectedError` for a module that cannot be bundled or found.
+ * they share, and what bridge and gateway need to know about the functions. Replaces an earlier bundle. Throws an `ExpectedError` for
+ * a module that cannot be bundled or found, and for a function that does not load.
  */
 export async function bundleProject({ project, out, external, onWarning }: BundleOptions): Promise<void> {
   await emptyFolder(project.folder, out);
