@@ -185,7 +185,9 @@ async function ensureStreams(
   const missing = new Set(changes.flatMap((change) => (change?.missing ? [change.stream] : [])));
   // Before the streams are created: a process that dies in between leaves both missing.
   await Promise.all(subscriptions.map((subscription) => restartRouting(ensuring, subscription, missing)));
-  await Promise.all(changes.map((change) => change?.make()));
+  // One by one: the server checks a limit before it reserves it (addStream in server/stream.go), so limits set at once can reserve
+  // more than it has. It then rejects every new stream, even without a limit.
+  for (const change of changes) await change?.make();
 }
 
 const usesIndexes = ({ indexes = [], filters = [] }: FunctionSubscription): boolean =>

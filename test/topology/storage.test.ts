@@ -23,6 +23,25 @@ test.for([
   await local.bus.js.publish("webhooks.github.push.acme.web", "stored");
 });
 
+test("a bridge creates streams one by one: at once, their limits could reserve more than the server has", async () => {
+  const local = await startLocalBus();
+  onTestFinished(() => local.stop());
+  const api = local.bus.jsm.streams;
+  const add = api.add.bind(api);
+  const created: string[] = [];
+  let pending = 0;
+  api.add = async (config) => {
+    expect(++pending, config.name).toBe(1);
+    const answer = await add(config);
+    pending--;
+    created.push(answer.config.name);
+    return answer;
+  };
+  await ensureTopology(local.bus, options, [subscription]);
+  expect(created).toContain(streams.webhooks);
+  expect(created).toContain(workStream(subscription.scope.fn));
+});
+
 test("when other streams reserve all storage, the error names the setting to raise", async () => {
   const maxFileBytes = 64 * 2 ** 20;
   const local = await startLocalBus({ storage: { maxFileBytes } });
