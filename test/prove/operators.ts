@@ -196,20 +196,14 @@ export async function watchKills(
 
 /**
  * Measures how late words are, in milliseconds. `count` Hikawas emit a word every `intervalMillis`. Halfway through an interval, all
- * processes of the operator are killed (-9) and restarted at once. `due` says which word has to wait first: Denrei emits the first
- * word at once, and the Go operator waits for it.
+ * processes of the operator are killed (-9) and restarted at once. The second word is the first one that waits.
  */
 export async function wordsAcrossKill(
   environment: OperatorEnvironment,
   operator: Operator,
-  options: {
-    readonly label: string;
-    readonly count: number;
-    readonly intervalMillis: number;
-    readonly due: "after create" | "after the first word";
-  },
+  options: { readonly label: string; readonly count: number; readonly intervalMillis: number },
 ): Promise<number[]> {
-  const { label, count, intervalMillis, due } = options;
+  const { label, count, intervalMillis } = options;
   const names = namesOf(label, count);
   const wordTimes = new Map<string, number[]>(names.map((name) => [name, []]));
   const unwatch = await watchKind(environment, Zundoko, ({ metadata }, type) => {
@@ -217,29 +211,19 @@ export async function wordsAcrossKill(
   });
   try {
     const begun = now();
-    const created = new Map<string, number>();
-    for (const name of names) {
-      created.set(name, now());
-      await createHikawa(environment, name, intervalMillis);
-    }
+    for (const name of names) await createHikawa(environment, name, intervalMillis);
     await sleep(begun + intervalMillis / 2 - now(), undefined, { signal: environment.signal });
     await Promise.all(operator.parts.map((part) => part.stop("SIGKILL")));
     const [bus, ...others] = operator.parts;
     await bus?.start();
     await Promise.all(others.map((part) => part.start()));
-    const wordsNeeded = due === "after create" ? 1 : 2;
-    await until(
-      environment,
-      () => [...wordTimes.values()].every((times) => times.length >= wordsNeeded),
-      "every word",
-    );
+    await until(environment, () => [...wordTimes.values()].every((times) => times.length >= 2), "every word");
     // The next operator must not find them.
     const path = resourcePath(Hikawa, environment.namespace);
     await environment.client.request({ method: "DELETE", path, signal: environment.signal });
     return names.map((name) => {
-      const times = wordTimes.get(name) ?? [];
-      const since = due === "after create" ? (created.get(name) ?? 0) : (times[0] ?? 0);
-      return (times[wordsNeeded - 1] ?? 0) - since - intervalMillis;
+      const [first = 0, second = 0] = wordTimes.get(name) ?? [];
+      return second - first - intervalMillis;
     });
   } finally {
     unwatch();

@@ -199,15 +199,11 @@ async function measureOperators(trial: Trial): Promise<Operators> {
   const common = { count: trial.scaled(200, 50), intervalMillis };
   trial.say("the same with Hikawas on a real platform: Go");
   const go = await startGo(environment, 1);
-  const theirs = await wordsAcrossKill(environment, go, { ...common, label: "go", due: "after create" });
+  const theirs = await wordsAcrossKill(environment, go, { ...common, label: "go" });
   await go.stop();
   trial.say("ours");
   const operator = await startOurs(environment, trial, { bridges: 1, kill: "worker" });
-  const ours = await wordsAcrossKill(environment, operator, {
-    ...common,
-    label: "ours",
-    due: "after the first word",
-  });
+  const ours = await wordsAcrossKill(environment, operator, { ...common, label: "ours" });
   await operator.stop();
   return { ours, go: theirs };
 }
