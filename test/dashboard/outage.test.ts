@@ -1,11 +1,13 @@
 /** The dashboard when its API server is down, slow, or changed. The file has its own control plane, because the tests stop it. */
+import type { Page } from "playwright-core";
 import type { Response } from "undici";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
+import { expectAccessible } from "../harness/accessible.ts";
 import {
   foreign,
   type OwnDashboardEnvironment,
@@ -112,14 +114,14 @@ test("limits the requests in flight of each user", async () => {
 /** The numbered lines of a log. */
 const texts = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `line ${from + at}`);
 
-const createScaledDown = () =>
+const createScaledDown = (name: string) =>
   environment.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
       kind: "Application",
-      metadata: { name: "first", namespace: team },
-      spec: { domains: ["first.example.com"], replicas: 0 },
+      metadata: { name, namespace: team },
+      spec: { domains: [`${name}.example.com`], replicas: 0 },
     },
     { fieldManager: "test" },
   );
@@ -143,7 +145,7 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
   const log = await node.pod(team, "restarts", "main");
   const written = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
   log.write(written, ...texts(0, 3));
-  await createScaledDown();
+  await createScaledDown("first");
   const [changes, lines] = [
     await watch(applications),
     await read(`/api/log?namespace=${team}&pod=restarts&container=main`),
@@ -199,12 +201,74 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
   await expect.poll(async () => (await alice.fetch(proxied)).status, { timeout: 60_000 }).toBe(200);
 });
 
+describe("the page", () => {
+  beforeAll(async () => {
+    await createScaledDown("shown");
+  });
+  const go = (page: Page, path: string) => page.goto(`${environment.url}${path}`);
+  const stale = (page: Page) => page.getByText("Live updates are interrupted.").first();
+
+  test("shows the last known state while the API server hangs, and never calls the unknown empty", async () => {
+    const page = await environment.loggedIn(people.alice, team);
+    await go(page, "/applications");
+    await page.getByRole("link", { name: "shown", exact: true }).waitFor();
+    const { pid } = environment.platform.apiserver;
+    process.kill(pid ?? 0, "SIGSTOP");
+    try {
+      // The watch is silent, so only a probe shows that it hangs.
+      await stale(page).waitFor();
+      expect(await page.getByText("This is the last known state, from").innerText()).toMatch(
+        /\d+ (s|min) ago/,
+      );
+      await page.getByRole("link", { name: "shown", exact: true }).click();
+      await page.getByText("shown.example.com").waitFor();
+      await stale(page).waitFor();
+      await page.getByRole("link", { name: "Zundoko" }).click();
+      await page.getByRole("heading", { name: "This could not be loaded" }).waitFor();
+      await go(page, `/applications/${team}/shown`);
+      await page.getByRole("heading", { name: "This could not be loaded" }).waitFor();
+      expect(await page.getByText(/not found|deleted|yet|You cannot/).count()).toBe(0);
+      await expectAccessible(page);
+    } finally {
+      process.kill(pid ?? 0, "SIGCONT");
+    }
+    await page.getByText("shown.example.com").waitFor();
+    await stale(page).waitFor({ state: "detached" });
+  });
+
+  test("keeps the typed text and the object while the API server restarts", async () => {
+    const page = await environment.loggedIn(people.alice, team);
+    await go(page, `/applications/${team}/shown/settings`);
+    const image = page.getByLabel("Image", { exact: true });
+    await image.fill("shown:typed");
+    await page.evaluate(`{
+      window.shown = [];
+      new MutationObserver(() => window.shown.push(document.body.innerText)).observe(document.body, { childList: true, subtree: true });
+    }`);
+    const { apiserver } = environment.platform;
+    await apiserver.stop("SIGKILL");
+    await stale(page).waitFor();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The Kubernetes API does not answer.").last().waitFor();
+    await apiserver.start();
+    await stale(page).waitFor({ state: "detached" });
+    expect(await page.evaluate("window.shown.filter((text) => /You cannot|not found/.test(text))")).toEqual(
+      [],
+    );
+    expect(await image.inputValue()).toBe("shown:typed");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved shown.").waitFor();
+  });
+});
+
 test("reports a token that the API server rejects", async () => {
   const { apiserver } = environment.platform;
   // It starts without the issuer's keys.
   await environment.issuer.stop();
   await apiserver.stop("SIGKILL");
   await apiserver.start();
+  // At first, the rejection could be due to the start.
+  await expect.poll(async () => (await alice.fetch(proxied)).status, { timeout: 60_000 }).toBe(401);
   const answer = await alice.fetch(proxied);
   expect([answer.status, await answer.json()]).toMatchObject([
     401,

@@ -9,7 +9,7 @@ import { checkInstallationWrite } from "../github/installationwrites.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
 import { checkRequest, type Rejection, type Target, type Verb } from "./allowlist.ts";
-import { apiServerUnavailable, type PageError, tokenRejected } from "./responses.ts";
+import { type PageError, pageErrorOf, tokenRejected } from "./responses.ts";
 
 /** More than etcd accepts. Bytes. */
 const maxBody = 2 * 1024 * 1024;
@@ -108,7 +108,7 @@ async function forward(c: Context<Env>, parts: ProxyParts, request: AllowedReque
   } catch (error) {
     if (!c.req.raw.signal.aborted)
       parts.log.warn({ err: error, path: request.path }, "API server unavailable");
-    return errorResponse(c, apiServerUnavailable);
+    return errorResponse(c, pageErrorOf(error));
   }
   if (response.statusCode === 401) {
     await response.body.dump();

@@ -1,7 +1,7 @@
 /** Requests to the API server whose responses the server reads, and their errors. */
 import { ApiError, type StatusBody } from "denrei/kubernetes";
 import type { Dispatcher } from "undici";
-import type { ApiRequest, ApiServer } from "./apiserver.ts";
+import { type ApiRequest, type ApiServer, StartingError } from "./apiserver.ts";
 
 /** The API server rejected the request. `apiMessage` is its own message, for the user. */
 export class RejectedError extends ApiError {
@@ -34,8 +34,15 @@ export const apiServerUnavailable: PageError = {
   message: "The Kubernetes API does not answer.",
 };
 
+const apiServerStarting: PageError = {
+  status: 503,
+  reason: "Starting",
+  message: "The Kubernetes API is starting and cannot check your access yet.",
+};
+
 /** Maps an error to what the page shows. */
 export function pageErrorOf(error: unknown): PageError {
+  if (error instanceof StartingError) return apiServerStarting;
   if (!(error instanceof RejectedError)) return apiServerUnavailable;
   const { status, reason, apiMessage } = error;
   return status === 401 ? tokenRejected : { status, reason, message: apiMessage };

@@ -14,7 +14,14 @@ import { errorBody } from "../errorbody.ts";
 import { type EventStream, eventStream } from "../eventstream.ts";
 import { checkRequest } from "./allowlist.ts";
 import { backoff } from "./backoff.ts";
-import { pageErrorOf, rejectedError, requestJson } from "./responses.ts";
+import { apiServerLiveness } from "./liveness.ts";
+import {
+  apiServerUnavailable,
+  type PageError,
+  pageErrorOf,
+  rejectedError,
+  requestJson,
+} from "./responses.ts";
 
 /** More than any page needs. */
 const maxPaths = 12;
@@ -24,6 +31,7 @@ const selectors = ["labelSelector", "fieldSelector"];
 /** `/api/watch` */
 export function watchRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
+  const liveness = apiServerLiveness(parts.apiServer);
   app.get("/api/watch", (c) => {
     const paths = c.req.queries("of") ?? [];
     if (paths.length === 0 || paths.length > maxPaths)
@@ -37,11 +45,20 @@ export function watchRoutes(parts: Parts): Hono<Env> {
     const seen = versionsIn(c.req.header("last-event-id") ?? c.req.query("seen"), paths.length);
     const reportedStatus = watched.map(() => 0);
     return eventStream(c, parts, async (stream) => {
-      await Promise.all(
-        watched.map((path, at) =>
-          follow(parts, { path: path as WatchedPath, at, seen, reportedStatus, stream }),
-        ),
+      const followers = watched.map(
+        (path, at): Follower => ({
+          path: path as WatchedPath,
+          at,
+          seen,
+          reportedStatus,
+          isOpen: false,
+          stream,
+        }),
       );
+      const unfollow = liveness.follow((state) => {
+        for (const follower of followers) void reportLiveness(follower, state);
+      });
+      await Promise.all(followers.map((follower) => follow(parts, follower))).finally(unfollow);
       return "again";
     });
   });
@@ -77,24 +94,32 @@ interface Follower {
   readonly seen: string[];
   /** The last error status sent for each path; 0 if none. */
   readonly reportedStatus: number[];
+  /** Whether its watch is open. */
+  isOpen: boolean;
   readonly stream: EventStream;
 }
 
 /** Lists, watches, and resumes ended watches until the client disconnects. */
 async function follow(parts: Parts, follower: Follower): Promise<void> {
-  const { at, seen, reportedStatus, stream } = follower;
-  const { signal } = stream;
-  const send: Send = (event, data) => stream.send({ event, data: { at, ...data }, id: seen.join(",") });
+  const { at, seen } = follower;
+  const { signal } = follower.stream;
+  const send = senderOf(follower);
   const { wait, reset } = backoff(signal);
-  const recovered = async () => {
+  const opened = async () => {
     reset();
-    if (reportedStatus[at] !== 0) await send("problem", { status: 0 });
-    reportedStatus[at] = 0;
+    follower.isOpen = true;
+    await report(follower, { status: 0 });
   };
   while (!signal.aborted) {
     try {
-      if (seen[at] === "") await list(parts, follower, send);
-      await watch(parts, follower, send, recovered);
+      if (seen[at] === "") {
+        await list(parts, follower, send);
+        // For the page, a list ends an error.
+        await report(follower, { status: 0 });
+      }
+      await watch(parts, follower, send, opened).finally(() => {
+        follower.isOpen = false;
+      });
     } catch (error) {
       if (signal.aborted) return;
       if (isGone(error)) {
@@ -102,15 +127,39 @@ async function follow(parts: Parts, follower: Follower): Promise<void> {
         continue;
       }
       const pageError = pageErrorOf(error);
-      if (pageError.status !== reportedStatus[at]) await send("problem", pageError);
-      reportedStatus[at] = pageError.status;
+      // The page drops what the user may not see, so it needs the whole list afterwards.
+      if (isRefusal(pageError)) seen[at] = "";
+      await report(follower, pageError);
       // Retry a 403 or 404 too: the right may be granted, or the kind installed.
       await wait();
     }
   }
 }
 
+const isRefusal = ({ status }: PageError): boolean => status === 403 || status === 404;
+
 type Send = (event: string, data: object) => Promise<void>;
+
+const senderOf =
+  ({ at, seen, stream }: Follower): Send =>
+  (event, data) =>
+    stream.send({ event, data: { at, ...data }, id: seen.join(",") });
+
+/** Sends an error, or its end (status 0), unless it was the last one sent. */
+async function report(follower: Follower, problem: { readonly status: number }): Promise<void> {
+  const { at, reportedStatus } = follower;
+  if (problem.status === reportedStatus[at]) return;
+  reportedStatus[at] = problem.status;
+  await senderOf(follower)("problem", problem);
+}
+
+/** A path that has an error already says so itself, and a path without a watch recovers with its next one. */
+async function reportLiveness(follower: Follower, state: "responds" | "hangs"): Promise<void> {
+  const status = follower.reportedStatus[follower.at];
+  if (state === "hangs" && status === 0) await report(follower, apiServerUnavailable);
+  if (state === "responds" && status === apiServerUnavailable.status && follower.isOpen)
+    await report(follower, { status: 0 });
+}
 
 async function list(parts: Parts, { path, at, seen, stream }: Follower, send: Send): Promise<void> {
   const { token, signal } = stream;

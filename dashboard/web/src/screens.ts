@@ -1,6 +1,6 @@
 /** All screens of the page, each loaded on first use. */
 import type { FunctionComponent } from "preact";
-import { lazy } from "preact-iso";
+import { lazyScreen } from "./ui/lazyscreen.tsx";
 
 /** A screen. Its component reads path parameters from the router. */
 export interface Screen {
@@ -12,7 +12,7 @@ export interface Screen {
 
 const screen = (path: string, load: () => Promise<FunctionComponent>, name?: string): Screen => ({
   path,
-  component: lazy(load),
+  component: lazyScreen(load),
   ...(name !== undefined && { name }),
 });
 

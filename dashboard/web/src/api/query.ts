@@ -7,6 +7,8 @@ export interface Query<T> {
   /** `refused`: retrying does not help. `away`: retrying may help, and the last value is kept. */
   readonly state: "loading" | "done" | "refused" | "away";
   readonly value?: T | undefined;
+  /** When the value was current, in milliseconds since 1970. */
+  readonly asOf?: number | undefined;
   readonly error?: { readonly status: number; readonly message: string } | undefined;
   /** Sends the request again now. */
   readonly reload: () => void;
@@ -40,10 +42,10 @@ export function useQuery<T>(path: string | undefined, everyMillis?: number): Que
       isDue = false;
       try {
         const value = await request<T>(to, { signal: abort.signal });
-        update(() => ({ state: "done", value }));
+        update(() => ({ state: "done", value, asOf: Date.now() }));
       } catch (error) {
         if (abort.signal.aborted) return;
-        update(({ value }) => failed(error, value));
+        update((before) => failed(error, before));
       }
       if (everyMillis !== undefined && !abort.signal.aborted) timer = setTimeout(poll, everyMillis);
     }
@@ -67,14 +69,12 @@ export function useQuery<T>(path: string | undefined, everyMillis?: number): Que
   return { ...result, reload: () => setReloads((before) => before + 1) };
 }
 
-function failed<T>(error: unknown, value: T | undefined): Result<T> {
+function failed<T>(error: unknown, { value, asOf }: Result<T>): Result<T> {
   if (!(error instanceof RequestError)) throw error;
   const { status, message } = error;
   const isFinal = status >= 400 && status < 500 && status !== 401 && status !== 429;
   // After a loss of permission, drop the previous value.
-  return {
-    state: isFinal ? "refused" : "away",
-    value: isFinal ? undefined : value,
-    error: { status, message },
-  };
+  return isFinal
+    ? { state: "refused", error: { status, message } }
+    : { state: "away", value, asOf, error: { status, message } };
 }

@@ -99,12 +99,23 @@ function refused(status: number, text: string): RequestError {
 /** Loads the session. If the user was logged in before, the page and its forms stay. */
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await request<Session>("/api/session");
+    const current = await request<Session>("/api/session");
+    claimStorage(current.user);
+    session.value = current;
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const known = session.value;
     if (known === undefined || known === "away") session.value = error.status === 401 ? "none" : "away";
   }
+}
+
+const storedUser = "denrei.user";
+
+/** Unsaved input in the tab's storage is only for the user who typed it. */
+function claimStorage(user: string): void {
+  if (sessionStorage.getItem(storedUser) === user) return;
+  sessionStorage.clear();
+  sessionStorage.setItem(storedUser, user);
 }
 
 /** The login URL; it leads back to the current address. */
@@ -115,5 +126,6 @@ export const loginUrl = (): string =>
 export async function logOut(): Promise<void> {
   const { goTo } = await request<{ goTo: string }>("/api/session", { method: "DELETE" });
   session.value = "none";
+  sessionStorage.clear();
   location.assign(goTo);
 }

@@ -1,14 +1,21 @@
 /** Live lists of objects. All lists of a screen share one stream. */
 import type { KubeObject, Stored } from "denrei/kinds";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { type KnownList, type ListSource, lastKnownList, rememberList } from "./lastknown.ts";
 import { pathOf, type Resource, type Scope } from "./resource.ts";
 import { openStream } from "./stream.ts";
 
-/** The state of a list. */
+/** A list. Without items it is empty only if `asOf` is set: before that, nothing is known. */
 export interface Watched<T extends KubeObject = KubeObject> {
+  /**
+   * `loading`: requested; `live`: current; `refused`: the user may not list it, or the kind is not installed; `away`: the API server
+   * or the dashboard does not respond.
+   */
   readonly state: "loading" | "live" | "refused" | "away";
-  /** Sorted by namespace and name. */
+  /** The last known objects, sorted by namespace and name. */
   readonly items: readonly Stored<T>[];
+  /** When the items were last current, in milliseconds since 1970. Undefined if no list was received yet. */
+  readonly asOf?: number | undefined;
   /** Set if the state is `refused` or `away`. */
   readonly error?: { readonly status: number; readonly message: string } | undefined;
 }
@@ -24,15 +31,24 @@ type Lists<W extends readonly Selection[]> = {
 export function useWatch<const W extends readonly Selection[]>(...selections: W): Lists<W> {
   const paths = selections.map(([resource, scope]) => pathOf(resource, scope));
   const key = paths.join("\n");
-  const loading = useMemo(() => paths.map((): Watched => ({ state: "loading", items: [] })), [key]);
+  const known = useMemo(() => selections.map(([resource, scope]) => lastKnownList(resource, scope)), [key]);
+  const loading = useMemo(
+    () => known.map((list): Watched => ({ state: "loading", items: list?.items ?? [], asOf: list?.asOf })),
+    [known],
+  );
   const [lists, setLists] = useState<{ key: string; of: readonly Watched[] }>({ key, of: loading });
-  useEffect(() => watchPaths(paths, (of) => setLists({ key, of })), [key]);
+  useEffect(() => watchPaths(paths, known, (of) => setLists({ key, of })), [key]);
   return (lists.key === key ? lists.of : loading) as Lists<W>;
 }
 
 /** Watches paths until the returned function is called. Calls `onChange` at most once per frame. */
-function watchPaths(paths: readonly string[], onChange: (lists: readonly Watched[]) => void): () => void {
-  const lists = paths.map(() => new ObjectList());
+function watchPaths(
+  paths: readonly string[],
+  known: readonly (KnownList | undefined)[],
+  onChange: (lists: readonly Watched[]) => void,
+): () => void {
+  const lists = known.map((list) => new ObjectList(list));
+  for (const [at, path] of paths.entries()) rememberList(path, lists[at] as ObjectList);
   let lastId = "";
   let frame = 0;
 
@@ -72,6 +88,7 @@ function watchPaths(paths: readonly string[], onChange: (lists: readonly Watched
   return () => {
     cancelAnimationFrame(frame);
     close();
+    for (const list of lists) list.close();
   };
 }
 
@@ -82,6 +99,9 @@ export function combineLists<T extends KubeObject>(lists: readonly Watched<T>[])
   return {
     state: worst?.state ?? "live",
     items: lists.flatMap(({ items }) => items),
+    asOf: lists.some(({ asOf }) => asOf === undefined)
+      ? undefined
+      : Math.min(...lists.map(({ asOf = 0 }) => asOf)),
     error: worst?.error,
   };
 }
@@ -89,11 +109,18 @@ export function combineLists<T extends KubeObject>(lists: readonly Watched<T>[])
 const keyOf = ({ metadata: { namespace = "", name } }: KubeObject): string => `${namespace}/${name}`;
 
 /** One list, built from stream events. */
-class ObjectList {
-  private items = new Map<string, Stored>();
+class ObjectList implements ListSource {
+  private items: Map<string, Stored>;
   private state: Watched["state"] = "loading";
   private error: Watched["error"];
+  private asOf: number | undefined;
+  /** Whether the stream has sent the list. Until then, `items` are those of an earlier screen. */
   private isListed = false;
+
+  constructor(known: KnownList | undefined) {
+    this.items = new Map(known?.items.map((item) => [keyOf(item), item]));
+    this.asOf = known?.asOf;
+  }
 
   replace(items: readonly Stored[]): void {
     this.items = new Map(items.map((item) => [keyOf(item), item]));
@@ -112,11 +139,15 @@ class ObjectList {
       this.recovered();
       return;
     }
-    this.state = status === 403 || status === 404 ? "refused" : "away";
+    const isRefused = status === 403 || status === 404;
+    if (isRefused) this.drop();
+    else this.touch();
+    this.state = isRefused ? "refused" : "away";
     this.error = { status, message };
   }
 
   away(): void {
+    this.touch();
     if (this.state !== "refused") this.state = "away";
     this.error ??= { status: 0, message: "The dashboard does not respond." };
   }
@@ -125,13 +156,40 @@ class ObjectList {
     if (this.error?.status === 0) this.recovered();
   }
 
-  private recovered(): void {
-    this.state = this.isListed ? "live" : "loading";
-    this.error = undefined;
+  known(): KnownList | undefined {
+    this.touch();
+    return this.asOf === undefined ? undefined : { items: this.sorted(), asOf: this.asOf };
+  }
+
+  /** The list is no longer updated. */
+  close(): void {
+    this.touch();
+    this.state = "loading";
   }
 
   watched(): Watched {
-    const items = [...this.items.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-    return { state: this.state, items, error: this.error };
+    this.touch();
+    return { state: this.state, items: this.sorted(), asOf: this.asOf, error: this.error };
+  }
+
+  private sorted(): readonly Stored[] {
+    return [...this.items.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  }
+
+  /** A live list is current now. */
+  private touch(): void {
+    if (this.state === "live") this.asOf = Date.now();
+  }
+
+  private drop(): void {
+    this.items.clear();
+    this.asOf = undefined;
+    this.isListed = false;
+  }
+
+  private recovered(): void {
+    this.state = this.isListed ? "live" : "loading";
+    this.error = undefined;
+    this.touch();
   }
 }

@@ -35,7 +35,9 @@ export function ApplicationDetail() {
     >
       {(app) => (
         <>
-          {tab === "" && <Overview app={app} pods={podList} events={eventList} builds={builds} />}
+          {tab === "" && (
+            <Overview app={app} pods={podList} events={eventList} builds={{ ...syncList, items: builds }} />
+          )}
           {tab === "logs" && (
             <Logs key={app.metadata.uid} namespace={namespace} pods={podList} builds={builds} />
           )}

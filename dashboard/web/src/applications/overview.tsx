@@ -11,6 +11,7 @@ import { OutLink } from "../ui/link.tsx";
 import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
 import { deploymentsOf } from "./changes.ts";
+import { overviewText as text } from "./text.ts";
 
 /** The overview tab. */
 export function Overview({
@@ -22,13 +23,13 @@ export function Overview({
   app: Stored<Application>;
   pods: Watched<PodObject>;
   events: Watched<EventObject>;
-  builds: readonly Stored<RemoteSync>[];
+  builds: Watched<RemoteSync>;
 }) {
   const { status, metadata } = app;
   const about = new Set([
     metadata.uid,
     ...pods.items.map((pod) => pod.metadata.uid),
-    ...builds.map((build) => build.metadata.uid),
+    ...builds.items.map((build) => build.metadata.uid),
     ...(status?.resources ?? []).flatMap(({ uid }) => (uid ? [uid] : [])),
   ]);
   return (
@@ -46,7 +47,7 @@ export function Overview({
   );
 }
 
-function Summary({ app, builds }: { app: Stored<Application>; builds: readonly Stored<RemoteSync>[] }) {
+function Summary({ app, builds }: { app: Stored<Application>; builds: Watched<RemoteSync> }) {
   const { spec, status, metadata } = app;
   const urls = status?.urls ?? [];
   return (
@@ -75,9 +76,9 @@ function Summary({ app, builds }: { app: Stored<Application>; builds: readonly S
         ["Pods", `${status?.readyReplicas ?? 0} of ${spec.replicas} ready`],
         [
           "Built from",
-          builds.length === 0
-            ? "no repository: the image is set by hand"
-            : builds.map((build) => (
+          builds.items.length === 0
+            ? sourceWithoutBuilds(builds)
+            : builds.items.map((build) => (
                 <span class="row" key={build.metadata.uid}>
                   <a href={`/builds/${build.metadata.namespace}/${build.metadata.name}`}>
                     {build.spec.base.github.owner}/{build.spec.base.github.repo}
@@ -90,6 +91,12 @@ function Summary({ app, builds }: { app: Stored<Application>; builds: readonly S
       ]}
     />
   );
+}
+
+/** An empty list means that nothing builds the image only if the list was received. */
+function sourceWithoutBuilds({ state, asOf }: Watched): string {
+  if (asOf !== undefined) return text.noRepository;
+  return state === "refused" ? text.buildsForbidden : text.buildsUnknown;
 }
 
 function Resources({ app }: { app: Stored<Application> }) {

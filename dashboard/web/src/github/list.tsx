@@ -6,7 +6,7 @@ import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { ListScreen, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
-import { Loading, StaleNotice } from "../ui/states.tsx";
+import { Loading, Staleness } from "../ui/states.tsx";
 import { type Column, createdColumn, healthColumn, ObjectTable } from "../ui/table.tsx";
 import { Countdown } from "./countdown.tsx";
 import { appPage, repositoriesOf } from "./facts.ts";
@@ -77,15 +77,15 @@ function Apps({
   none: string;
   refused?: string;
 }) {
-  const { state, items, error } = watched;
+  const { state, items, asOf, error } = watched;
   return (
     <section class="stack" aria-label={title}>
       <h2>{title}</h2>
-      {state === "away" && <StaleNotice message={error?.message} />}
-      {state === "loading" ? (
-        <Loading />
-      ) : state === "refused" ? (
+      <Staleness of={watched} />
+      {state === "refused" ? (
         <p class="quiet">{error?.status === 403 ? refused : `Not available: ${error?.message}`}</p>
+      ) : asOf === undefined ? (
+        state === "loading" && <Loading />
       ) : items.length === 0 ? (
         <p class="quiet">{none}</p>
       ) : (

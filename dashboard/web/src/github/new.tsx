@@ -1,13 +1,15 @@
 import { Installation } from "@denrei/functions/ghapp/kinds";
+import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { z } from "zod";
 import { create } from "../api/objects.ts";
 import { apiVersionOf } from "../api/resource.ts";
 import { RequestError } from "../api/session.ts";
 import { pathText } from "../ui/form/draft.ts";
-import { ChoiceField, Send, TextField } from "../ui/form/field.tsx";
+import { ChoiceField, Restored, Send, TextField } from "../ui/form/field.tsx";
 import { useForm } from "../ui/form/form.ts";
 import { newMetadata } from "../ui/form/metadata.ts";
+import { forgetDraft } from "../ui/form/saveddraft.ts";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { notify } from "../ui/notices.tsx";
@@ -59,6 +61,7 @@ function withField(error: unknown): never {
 /** The screen that creates an Installation. */
 export function NewInstallation() {
   const account = useAccount();
+  const [attempt, setAttempt] = useState(0);
   return (
     <>
       <Head title="Create an Installation" trail={["/github", "GitHub"]} />
@@ -82,7 +85,7 @@ export function NewInstallation() {
         <div class="stack">
           <ConnectionError />
           <AccountNotice account={account} />
-          <InstallationForm account={account} />
+          <InstallationForm key={attempt} account={account} restart={() => setAttempt(attempt + 1)} />
         </div>
       )}
     </>
@@ -118,9 +121,10 @@ function AccountNotice({ account }: { account: Account }) {
   }
 }
 
-function InstallationForm({ account }: { account: Account }) {
+function InstallationForm({ account, restart }: { account: Account; restart: () => void }) {
   const { route } = useLocation();
   const form = useForm({
+    restart,
     initial: {
       metadata: { namespace: namespace.value || undefined },
       spec: specFor(account.state === "connected" ? account.url : "https://github.com"),
@@ -139,6 +143,7 @@ function InstallationForm({ account }: { account: Account }) {
   return (
     <form class="card" onSubmit={form.submit} noValidate>
       <fieldset class="whole" disabled={account.state === "none"}>
+        <Restored form={form} />
         <TextField form={form} path={paths.name} label="Name" hint="Also the name of the Secret." />
         <TextField form={form} path={paths.namespace} label="Target namespace" />
         <AppFields form={form} />
@@ -175,7 +180,7 @@ function InstallationForm({ account }: { account: Account }) {
           />
         )}
         <Send form={form} label="Create">
-          <a class="button" href="/github">
+          <a class="button" href="/github" onClick={() => forgetDraft()}>
             Cancel
           </a>
         </Send>

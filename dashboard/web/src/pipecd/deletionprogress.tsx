@@ -1,5 +1,6 @@
 /** The live progress of deletions, step by step. */
 import { useId, useRef } from "preact/hooks";
+import type { Watched } from "../api/watch.ts";
 import { Status, type Tone } from "../ui/status.tsx";
 import { isDeleting, type State, type Step, stepsOf } from "./deletion.ts";
 import { screenOf } from "./kinds.ts";
@@ -14,13 +15,17 @@ const words: Readonly<Record<State, readonly [Tone, string]>> = {
   kept: ["bad", "Blocking"],
 };
 
-/** The objects that were deleted since the user opened `address`. A recreated object does not count as deleted. */
-export function useDeleted(objects: readonly Stored[], address: string): readonly Stored[] {
+/**
+ * The objects that were deleted since the user opened `address`. A recreated object does not count as deleted, and a list that is not
+ * known shows no deletion.
+ */
+export function useDeleted({ items, state, asOf }: Watched, address: string): readonly Stored[] {
   const seen = useRef({ address, objects: new Map<string, Stored>() });
   if (seen.current.address !== address) seen.current = { address, objects: new Map() };
   const known = seen.current.objects;
-  for (const object of objects) known.set(keyOf(object), object);
-  const present = new Set(objects.map(keyOf));
+  if (state === "live") for (const object of items) known.set(keyOf(object), object);
+  if (asOf === undefined) return [];
+  const present = new Set(items.map(keyOf));
   return [...known].flatMap(([key, object]) => (present.has(key) ? [] : [object]));
 }
 

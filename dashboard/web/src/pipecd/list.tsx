@@ -54,7 +54,7 @@ export function PipecdList() {
   const stack = useWatch(...stackIn({ namespace: namespace.value || undefined }));
   const [registrations, applications, pipeds, environments, planes, ...stores] = stack;
   const all = combineLists<KubeObject>(stack);
-  const gone = useDeleted(all.items, namespace.value);
+  const gone = useDeleted(all, namespace.value);
   return (
     <>
       <Head title="PipeCD" />

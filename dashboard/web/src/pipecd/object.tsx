@@ -36,7 +36,7 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
   );
   const all = combineLists<KubeObject>(stack);
   const own: Watched = stack[stackIn(scope).findIndex(([{ kind }]) => kind === resource.kind)] ?? all;
-  const gone = useDeleted(all.items, namespace);
+  const gone = useDeleted(all, namespace);
   const progress = <DeletionProgress present={all.items} gone={gone} />;
   const isHere = own.items.some(({ metadata }) => metadata.name === name);
   return (

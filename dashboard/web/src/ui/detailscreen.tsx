@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Watched } from "../api/watch.ts";
 import { EditObject, type ObjectForm } from "./form/object.tsx";
 import { Head } from "./head.tsx";
-import { Loaded, ObjectNotFound } from "./states.tsx";
+import { Loaded, ObjectNotFound, useLastSeen } from "./states.tsx";
 import { Health } from "./status.tsx";
 import { Tabs } from "./tabs.tsx";
 
@@ -31,6 +31,7 @@ export function DetailScreen<T extends KubeObject>({
   const { list, resource } = form;
   const [path, listName] = list;
   const [object] = watched.items;
+  const seen = useLastSeen(watched);
   return (
     <>
       <Head
@@ -40,7 +41,10 @@ export function DetailScreen<T extends KubeObject>({
       >
         {object && actions(object)}
       </Head>
-      <Loaded watched={watched} empty={<ObjectNotFound kind={resource.kind} name={name} backTo={path} />}>
+      <Loaded
+        watched={watched}
+        empty={<ObjectNotFound kind={resource.kind} name={name} backTo={path} seen={seen} />}
+      >
         {([shown]) =>
           shown && (
             <div class="stack">

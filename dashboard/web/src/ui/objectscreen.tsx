@@ -3,11 +3,11 @@ import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import type { Watched } from "../api/watch.ts";
 import { Head } from "./head.tsx";
-import { Forbidden, Loading, ObjectNotFound, StaleNotice } from "./states.tsx";
+import { Loaded, ObjectNotFound, Staleness, useLastSeen } from "./states.tsx";
 
 /** Shows the object with the given name, or why it cannot be shown. */
 export function ObjectScreen<T extends KubeObject>({
-  watched: { state, items, error },
+  watched,
   kind,
   name,
   trail,
@@ -20,24 +20,24 @@ export function ObjectScreen<T extends KubeObject>({
   trail: readonly [to: string, name: string];
   children: (object: Stored<T>) => ComponentChildren;
 }) {
-  const found = items.find(({ metadata }) => metadata.name === name);
-  if (found && state !== "refused")
+  const seen = useLastSeen(watched);
+  const found = watched.items.find(({ metadata }) => metadata.name === name);
+  if (found)
     return (
       <>
-        {state === "away" && <StaleNotice message={error?.message} />}
+        <Staleness of={watched} />
         {children(found)}
       </>
     );
   return (
     <>
       <Head title={name} trail={trail} />
-      {state === "refused" ? (
-        <Forbidden status={error?.status ?? 403} message={error?.message ?? ""} />
-      ) : state === "live" ? (
-        <ObjectNotFound kind={kind} name={name} backTo={trail[0]} />
-      ) : (
-        <Loading />
-      )}
+      <Loaded
+        watched={{ ...watched, items: [] }}
+        empty={<ObjectNotFound kind={kind} name={name} backTo={trail[0]} seen={seen} />}
+      >
+        {() => null}
+      </Loaded>
     </>
   );
 }

@@ -1,10 +1,13 @@
 /** Replacements for content that is loading, stale, forbidden, or missing. */
 import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
-import { useLocation } from "preact-iso";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import { session } from "../api/session.ts";
 import type { Watched } from "../api/watch.ts";
+import { Age, now } from "./age.tsx";
 import { chooseNamespace, namespace } from "./namespace.tsx";
+import { statesText as text } from "./text.ts";
 
 /** Shows the objects of a list, or the reason for their absence. */
 export function Loaded<T extends KubeObject>({
@@ -17,31 +20,81 @@ export function Loaded<T extends KubeObject>({
   empty: ComponentChildren;
   children: (items: readonly Stored<T>[]) => ComponentChildren;
 }) {
-  const { state, items, error } = watched;
+  const { state, items, asOf, error } = watched;
   if (state === "refused") return <Forbidden status={error?.status ?? 403} message={error?.message ?? ""} />;
-  if (state === "loading") return <Loading />;
+  if (asOf === undefined) return state === "away" ? <NoAnswer message={error?.message} /> : <Loading />;
   return (
     <div class="stack">
-      {state === "away" && <StaleNotice message={error?.message} />}
+      <Staleness of={watched} />
       {items.length === 0 ? <div class="empty">{empty}</div> : children(items)}
     </div>
   );
 }
 
+/** How long a request may take before the page says that it waits. Milliseconds. */
+const slowMillis = 3000;
+
+/** Whether the component has been mounted for long. */
+function useIsSlow(): boolean {
+  const [since] = useState(() => Date.now());
+  return now.value - since > slowMillis;
+}
+
 export function Loading() {
+  const isSlow = useIsSlow();
   return (
     <p role="status" class="loading">
-      Loading…
+      {isSlow ? text.slow : text.loading}
     </p>
   );
 }
 
+/** Says how old a list is, unless it is current or about to be. */
+export function Staleness({ of: { state, asOf, error } }: { of: Watched }) {
+  if (state === "away") return <StaleNotice asOf={asOf} message={error?.message} />;
+  return state === "loading" ? <SlowNotice asOf={asOf} /> : null;
+}
+
+function SlowNotice({ asOf }: { asOf: number | undefined }) {
+  return useIsSlow() ? <StaleNotice asOf={asOf} message={text.slow} /> : null;
+}
+
+const reasonOf = (message: string): string => (session.value === "ended" ? text.sessionEnded : message);
+
 /** A notice that the content may be stale. */
-export function StaleNotice({ message = "" }: { message?: string | undefined }) {
+export function StaleNotice({
+  asOf,
+  message = "",
+}: {
+  asOf?: number | undefined;
+  message?: string | undefined;
+}) {
   return (
     <p role="status" class="notice busy">
-      Live updates are interrupted. Showing the last known state. {message}
+      {text.interrupted} {reasonOf(message)}{" "}
+      {asOf !== undefined && (
+        <>
+          {text.lastKnown} <Age of={new Date(asOf).toISOString()} />.
+        </>
+      )}
     </p>
+  );
+}
+
+/** Shown in place of content that was never loaded, because nothing answers. */
+export function NoAnswer({ message = "", retry }: { message?: string | undefined; retry?: () => void }) {
+  return (
+    <div role="alert" class="empty">
+      <h2>{text.notLoaded}</h2>
+      <p>{reasonOf(message)}</p>
+      {session.value === "ended" ? null : retry === undefined ? (
+        <p>{text.retrying}</p>
+      ) : (
+        <button type="button" onClick={retry}>
+          {text.retry}
+        </button>
+      )}
+    </div>
   );
 }
 
@@ -80,17 +133,43 @@ export function Forbidden({ status, message }: { status: number; message: string
   );
 }
 
-/** Shown for an object that does not exist. */
-export function ObjectNotFound({ kind, name, backTo }: { kind: string; name: string; backTo: string }) {
+/** Shown for an object that does not exist. `seen` is when the page showed it last. */
+export function ObjectNotFound({
+  kind,
+  name,
+  backTo,
+  seen,
+}: {
+  kind: string;
+  name: string;
+  backTo: string;
+  seen?: number | undefined;
+}) {
   return (
     <div class="empty">
-      <h2>
-        {kind} {name} not found
-      </h2>
-      <p>It was deleted, or never existed in this namespace.</p>
-      <a href={backTo}>Back to the list</a>
+      <h2>{seen === undefined ? text.notFound(kind, name) : text.deleted(kind, name)}</h2>
+      <p>
+        {seen === undefined ? (
+          text.neverSeen
+        ) : (
+          <>
+            {text.lastSeen} <Age of={new Date(seen).toISOString()} />.
+          </>
+        )}
+      </p>
+      <a href={backTo}>{text.backToList}</a>
     </div>
   );
+}
+
+/** When the page last showed the object of its address as existing. */
+export function useLastSeen({ items, state }: Watched): number | undefined {
+  const { namespace, name } = useRoute().params;
+  const key = `${namespace}/${name}`;
+  const seen = useRef({ key: "", at: 0 });
+  if (state === "live" && items.some(({ metadata }) => metadata.name === name))
+    seen.current = { key, at: Date.now() };
+  return seen.current.key === key ? seen.current.at : undefined;
 }
 
 /** Shown for an unknown address. */

@@ -4,6 +4,7 @@ import { useId } from "preact/hooks";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
 import { About } from "./group.tsx";
+import { formText as text } from "./text.ts";
 
 /** Props of every field. */
 export interface FieldOptions {
@@ -147,6 +148,19 @@ export function LinesField({ rows = 3, ...field }: FieldOptions & { rows?: numbe
         />
       )}
     />
+  );
+}
+
+/** Says that the form has unsaved input of an earlier visit, and discards it on request. */
+export function Restored({ form }: { form: Form }) {
+  if (!form.isRestored) return null;
+  return (
+    <div class="notice row" role="status">
+      <span>{text.restored}</span>
+      <button type="button" onClick={() => form.startOver()}>
+        {text.discard}
+      </button>
+    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { type FieldProblem, RequestError } from "../../api/session.ts";
 import { withLead } from "../notices.tsx";
 import { type Path, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
-import { useSavedDraft } from "./saveddraft.ts";
+import { type BaseVersion, forgetDraft, saveDraft, savedDraft } from "./saveddraft.ts";
 
 /** A form being edited. */
 export interface Form {
@@ -16,26 +16,33 @@ export interface Form {
   /** Problems of fields that the form does not show. */
   readonly problems: readonly string[];
   readonly isSending: boolean;
+  /** Whether it started with unsaved input of an earlier visit. */
+  readonly isRestored: boolean;
   /** Handler for `onSubmit`. */
   submit(event: Event): void;
+  /** Discards the input and starts with the initial values. */
+  startOver(): void;
 }
 
 /** Options of a form. */
 export interface FormOptions {
   readonly initial: unknown;
-  /** Identifies the version that is edited. Not set for new objects. */
-  readonly base?: string;
+  /** The version that is edited. Not set for new objects. */
+  readonly base?: BaseVersion;
   /** Schema of the whole draft, such as `{ metadata, spec }`. */
   readonly schema: z.ZodType;
   /** Paths of the shown fields. Problems of other fields appear above the send button. */
   readonly fields: readonly Path[];
   /** Sends the draft without empty values. A `RequestError` appears next to the fields it names. */
   send(draft: unknown): Promise<void>;
+  /** Mounts the form again. */
+  restart(): void;
 }
 
 /** Creates the state of a form. */
-export function useForm({ initial, base = "", schema, fields, send }: FormOptions): Form {
-  const [draft, setDraft] = useSavedDraft(initial, base);
+export function useForm({ initial, base, schema, fields, send, restart }: FormOptions): Form {
+  const [saved] = useState(savedDraft);
+  const [draft, setDraft] = useState(saved === undefined ? initial : saved.draft);
   const [found, setFound] = useState<readonly FieldProblem[]>([]);
   const [wasSent, setWasSent] = useState(false);
   const [isSending, setSending] = useState(false);
@@ -50,8 +57,10 @@ export function useForm({ initial, base = "", schema, fields, send }: FormOption
     setFound(problems);
     if (problems.length > 0) return focusProblem();
     setSending(true);
+    const address = location.pathname;
     try {
       await send(cleaned);
+      forgetDraft(address);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const { fields: named, message } = error;
@@ -71,6 +80,7 @@ export function useForm({ initial, base = "", schema, fields, send }: FormOption
     set(path, value) {
       const next = withValueAt(draft, path, value);
       setDraft(next);
+      saveDraft({ draft: next, base });
       if (wasSent) setFound(check(schema, withoutEmpty(next) ?? {}));
     },
     problem: (path) => {
@@ -81,6 +91,11 @@ export function useForm({ initial, base = "", schema, fields, send }: FormOption
       .filter((problem) => !isShown(problem))
       .map(({ field, message }) => (field ? `${field}: ${message}` : message)),
     isSending,
+    isRestored: saved !== undefined,
+    startOver() {
+      forgetDraft();
+      restart();
+    },
     submit(event) {
       event.preventDefault();
       void trySend();

@@ -10,9 +10,11 @@ import { Head } from "../head.tsx";
 import { namespace } from "../namespace.tsx";
 import { notify } from "../notices.tsx";
 import { mergePatchOf, type Path, withoutEmpty, withSkeleton } from "./draft.ts";
-import { Send, TextField } from "./field.tsx";
+import { Restored, Send, TextField } from "./field.tsx";
 import { type Form, useForm } from "./form.ts";
 import { newMetadata } from "./metadata.ts";
+import { forgetDraft, savedDraft } from "./saveddraft.ts";
+import { formText as text } from "./text.ts";
 
 /** A draft. Fields other than `spec` stay in the form. */
 export interface Draft {
@@ -47,7 +49,7 @@ const metadataFields: readonly Path[] = [
 
 /** The screen that creates an object. */
 export function NewObject<T extends KubeObject>({
-  kind: { resource, list, schema, skeleton, longestName = 63, fields, draftOf, specOf, content },
+  kind,
   title,
   spec = {},
 }: {
@@ -55,6 +57,24 @@ export function NewObject<T extends KubeObject>({
   title: string;
   /** Initial specification. */
   spec?: object;
+}) {
+  const [attempt, setAttempt] = useState(0);
+  return (
+    <>
+      <Head title={title} trail={kind.list} />
+      <NewForm key={attempt} kind={kind} spec={spec} restart={() => setAttempt(attempt + 1)} />
+    </>
+  );
+}
+
+function NewForm<T extends KubeObject>({
+  kind: { resource, list, schema, skeleton, longestName = 63, fields, draftOf, specOf, content },
+  spec,
+  restart,
+}: {
+  kind: ObjectForm<T>;
+  spec: object;
+  restart: () => void;
 }) {
   const { route } = useLocation();
   const form = useForm({
@@ -64,29 +84,41 @@ export function NewObject<T extends KubeObject>({
       z.intersection(z.object({ metadata: newMetadata(longestName) }), schema),
     ),
     fields: [...metadataFields, ...fields],
+    restart,
     async send(draft) {
       const { metadata } = draft as KubeObject;
       const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
       await create(resource, { ...object, spec: specOf(draft as Draft) } as T);
-      notify("good", `Created ${metadata.name}.`);
+      notify("good", text.created(metadata.name));
       route(`${list[0]}/${metadata.namespace}/${metadata.name}`);
     },
   });
   return (
-    <>
-      <Head title={title} trail={list} />
-      <form class="card" onSubmit={form.submit} noValidate>
-        <TextField form={form} path={["metadata", "name"]} label="Name" placeholder="web" />
-        <TextField form={form} path={["metadata", "namespace"]} label="Target namespace" />
-        {content(form, String(form.value(["metadata", "namespace"]) ?? ""))}
-        <Send form={form} label="Create">
-          <a class="button" href={list[0]}>
-            Cancel
-          </a>
-        </Send>
-      </form>
-    </>
+    <form class="card" onSubmit={form.submit} noValidate>
+      <Restored form={form} />
+      <TextField form={form} path={["metadata", "name"]} label="Name" placeholder="web" />
+      <TextField form={form} path={["metadata", "namespace"]} label="Target namespace" />
+      {content(form, String(form.value(["metadata", "namespace"]) ?? ""))}
+      <Send form={form} label="Create">
+        <a class="button" href={list[0]} onClick={() => forgetDraft()}>
+          Cancel
+        </a>
+      </Send>
+    </form>
   );
+}
+
+/** The version of the object that the unsaved input changes: an older one, if another user changed the object meanwhile. */
+function editedVersion<T extends KubeObject>(object: Stored<T>): Stored<T> {
+  const base = savedDraft()?.base;
+  if (base === undefined) return object;
+  if (base.uid !== object.metadata.uid) {
+    forgetDraft();
+    notify("bad", text.replaced);
+    return object;
+  }
+  const metadata = { ...object.metadata, generation: base.generation };
+  return { ...object, metadata, spec: base.spec as Stored<T>["spec"] };
 }
 
 /** The form that edits an object. It reports concurrent changes and does not overwrite them. */
@@ -97,20 +129,32 @@ export function EditObject<T extends KubeObject>({
   kind: ObjectForm<T>;
   object: Stored<T>;
 }) {
-  const [base, setBase] = useState(object);
-  const generation = object.metadata.generation ?? 0;
-  const hasChanged = generation > (base.metadata.generation ?? 0);
+  const [edited, setEdited] = useState(() => editedVersion(object));
+  const [attempt, setAttempt] = useState(0);
+  const isNewer = (object.metadata.generation ?? 0) > (edited.metadata.generation ?? 0);
+  const base = isNewer && savedDraft() === undefined ? object : edited;
+  const startOver = () => {
+    forgetDraft();
+    setEdited(object);
+    setAttempt(attempt + 1);
+  };
   return (
     <div class="stack">
-      {hasChanged && (
+      {base !== object && isNewer && (
         <div class="notice busy row" role="status">
-          <span>The object changed since you started editing.</span>
-          <button type="button" onClick={() => setBase(object)}>
-            Start over from the current version
+          <span>{text.changed}</span>
+          <button type="button" onClick={startOver}>
+            {text.startOver}
           </button>
         </div>
       )}
-      <EditForm key={base.metadata.generation} kind={kind} base={base} onSaved={setBase} />
+      <EditForm
+        key={`${base.metadata.generation} ${attempt}`}
+        kind={kind}
+        base={base}
+        onSaved={setEdited}
+        restart={startOver}
+      />
     </div>
   );
 }
@@ -119,26 +163,33 @@ function EditForm<T extends KubeObject>({
   kind: { resource, schema, skeleton, fields, draftOf, specOf, content },
   base,
   onSaved,
+  restart,
 }: {
   kind: ObjectForm<T>;
   base: Stored<T>;
   onSaved: (saved: Stored<T>) => void;
+  restart: () => void;
 }) {
+  const { uid = "", generation = 0, name } = base.metadata;
   const form = useForm({
     initial: draftOf(base.spec as object),
-    base: `${base.metadata.uid} ${base.metadata.generation}`,
+    base: { uid, generation, spec: base.spec },
     schema: z.preprocess((draft) => withSkeleton(draft, skeleton), schema),
     fields,
+    restart,
     async send(draft) {
       const before = specOf((withoutEmpty(draftOf(base.spec as object)) ?? {}) as Draft);
       const spec = mergePatchOf(before, specOf(draft as Draft));
-      if (spec === undefined) return notify("good", "No changes to save.");
-      onSaved(await patchUnchanged(resource, base, { spec }));
-      notify("good", `Saved ${base.metadata.name}.`);
+      if (spec === undefined) return notify("good", text.noChanges);
+      const saved = await patchUnchanged(resource, base, { spec });
+      forgetDraft();
+      onSaved(saved);
+      notify("good", text.saved(name));
     },
   });
   return (
     <form class="card" onSubmit={form.submit} noValidate>
+      <Restored form={form} />
       {content(form, base.metadata.namespace ?? "")}
       <Send form={form} label="Save" />
     </form>

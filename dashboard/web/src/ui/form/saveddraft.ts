@@ -1,63 +1,60 @@
 /**
- * Unsaved input survives a login or the connection of an account: it is stored when the page is left and restored once, to the same
- * form and the same user.
+ * Unsaved input, by the address of its form. It survives reloads, logins, and navigation in the same tab, and is forgotten when the
+ * form is sent, when the user discards it, and at logout.
  * https://html.spec.whatwg.org/multipage/webstorage.html#the-sessionstorage-attribute
  */
-import { useEffect, useRef, useState } from "preact/hooks";
 import { session } from "../../api/session.ts";
-import { notify } from "../notices.tsx";
 
-const storedAs = "denrei.form";
+const storedAs = "denrei.drafts";
+/** More forms than a user leaves unfinished. */
+const maxDrafts = 20;
 
-interface SavedDraft {
-  readonly user: string;
-  /** Path of the form's screen. */
-  readonly at: string;
-  /** Version of the object that was edited. */
-  readonly base: string;
-  readonly draft: unknown;
+/** The version of an object that a draft changes. */
+export interface BaseVersion {
+  readonly uid: string;
+  readonly generation: number;
+  readonly spec: unknown;
 }
 
-const user = (): string => (typeof session.value === "object" ? session.value.user : "");
+/** Unsaved input. */
+export interface SavedDraft {
+  readonly draft: unknown;
+  /** Undefined for new objects. */
+  readonly base?: BaseVersion | undefined;
+}
 
-function takeSaved(): SavedDraft | undefined {
+/** By address, the last changed last. */
+type Drafts = Readonly<Record<string, SavedDraft>>;
+
+function drafts(): Drafts {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(storedAs) ?? "null") as SavedDraft | null;
-    if (kept === null || (kept.user === user() && kept.at !== location.pathname)) return undefined;
-    sessionStorage.removeItem(storedAs);
-    return kept.user === user() ? kept : undefined;
+    return (JSON.parse(sessionStorage.getItem(storedAs) ?? "null") ?? {}) as Drafts;
   } catch {
-    return undefined;
+    // Not written by this version.
+    return {};
   }
 }
 
-/** The draft of a form and its setter. A stored draft with another `base` is discarded, because it would undo another user's change. */
-export function useSavedDraft(initial: unknown, base: string): [unknown, (draft: unknown) => void] {
-  const [kept] = useState(takeSaved);
-  const back = kept?.base === base ? kept.draft : undefined;
-  const [draft, setDraft] = useState(back ?? initial);
-  const typed = useRef(back);
-  useEffect(() => {
-    if (back !== undefined) notify("good", "Your unsaved input was restored.");
-    else if (kept) notify("bad", "The object changed in the meantime. Your unsaved input was discarded.");
-    const of = { user: user(), at: location.pathname, base };
-    const keep = () => {
-      // A logout leaves nothing behind.
-      if (typed.current === undefined || session.value === "none") return;
-      sessionStorage.setItem(storedAs, JSON.stringify({ ...of, draft: typed.current } satisfies SavedDraft));
-    };
-    // A page from the browser's back/forward cache still has its input.
-    const forget = ({ persisted }: PageTransitionEvent) => persisted && sessionStorage.removeItem(storedAs);
-    addEventListener("pagehide", keep);
-    addEventListener("pageshow", forget);
-    return () => {
-      removeEventListener("pagehide", keep);
-      removeEventListener("pageshow", forget);
-    };
-  }, []);
-  const set = (next: unknown) => {
-    typed.current = next;
-    setDraft(next);
-  };
-  return [draft, set];
+function store(changed: Drafts): void {
+  const kept = Object.entries(changed).slice(-maxDrafts);
+  if (kept.length === 0) sessionStorage.removeItem(storedAs);
+  else sessionStorage.setItem(storedAs, JSON.stringify(Object.fromEntries(kept)));
+}
+
+const here = (): string => location.pathname;
+
+/** The unsaved input of the form at the current address. */
+export const savedDraft = (): SavedDraft | undefined => drafts()[here()];
+
+/** Stores the input of the form at the current address. A logout leaves nothing behind. */
+export function saveDraft(saved: SavedDraft): void {
+  if (session.value === "none") return;
+  const { [here()]: _, ...others } = drafts();
+  store({ ...others, [here()]: saved });
+}
+
+/** Forgets the input of the form at an address. */
+export function forgetDraft(address: string = here()): void {
+  const { [address]: _, ...others } = drafts();
+  store(others);
 }

@@ -1,0 +1,27 @@
+/** Texts that several screens share. */
+
+/** Content that is loading, stale, unreachable, or missing. */
+export const statesText = {
+  loading: "Loading…",
+  slow: "Kubernetes has not answered yet. The page keeps waiting.",
+  interrupted: "Live updates are interrupted.",
+  lastKnown: "This is the last known state, from",
+  sessionEnded: "Your session has ended. Log in again to continue.",
+  notLoaded: "This could not be loaded",
+  retrying: "The page tries again every few seconds. Nothing is known about this content until then.",
+  retry: "Try again",
+  notFound: (kind: string, name: string) => `${kind} ${name} not found`,
+  neverSeen: "There is no object with this name in this namespace. It may have been deleted before.",
+  deleted: (kind: string, name: string) => `${kind} ${name} was deleted`,
+  lastSeen: "This page last saw it",
+  backToList: "Back to the list",
+};
+
+/** A screen whose files cannot be loaded. */
+export const screenText = {
+  notLoaded: "This screen could not be loaded",
+  offline: "The dashboard does not respond. Check your network connection.",
+  failed: "The dashboard responds, but some files of this screen are missing. It may be updating right now.",
+  retry: "Try again",
+  reload: "Reload the page",
+};
