@@ -1,6 +1,6 @@
 /** Behavior of all screens: keyboard, phone, dark mode, lost connection, and missing rights. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
@@ -58,6 +58,13 @@ test("the keyboard reaches the content, another screen, and into and out of a di
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect(await page.locator(":focus").textContent()).toBe("Scale");
+  // Also after the dialog was submitted.
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("Scaling keys to 1 pod.").waitFor();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await expect.poll(() => page.locator(":focus").textContent()).toBe("Scale");
 });
 
 test("a form can be filled in by keyboard: Tab reaches each field in turn", async () => {
@@ -131,6 +138,10 @@ test("on a phone the navigation is behind a button, and nothing is wider than th
   await places.getByRole("link", { name: "Applications" }).waitFor();
   expect(await menu.getAttribute("aria-expanded")).toBe("true");
   await expectAccessible(page);
+  await places.getByRole("link", { name: "Builds" }).focus();
+  await page.keyboard.press("Escape");
+  await places.waitFor({ state: "hidden" });
+  expect(await page.locator(":focus").textContent()).toBe("Menu");
   for (const path of ["/applications", "/applications/new", `/applications/${team}/keys`]) {
     await go(path);
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -180,6 +191,73 @@ test("the page reports a lost connection, and afterwards shows what it missed", 
   await link("meanwhile").waitFor();
   await page.getByText("Live updates are interrupted").waitFor({ state: "detached" });
   expect(await page.getByRole("rowheader").allInnerTexts()).toEqual(["keys", "meanwhile", "typed"]);
+});
+
+test("typed text survives navigation and Back, until the user discards it or cancels", async () => {
+  const name = page.getByLabel("Name", { exact: true });
+  await go("/applications/new");
+  await name.fill("unsent");
+  await page.getByRole("link", { name: "Builds" }).click();
+  await page.getByRole("heading", { name: "Builds", level: 1 }).waitFor();
+  await page.goBack();
+  await page.getByText("Your unsaved input was restored.").waitFor();
+  expect(await name.inputValue()).toBe("unsent");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Discard it" }).click();
+  await expect.poll(() => name.inputValue()).toBe("");
+  await name.fill("canceled");
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.getByRole("heading", { name: "Applications", level: 1 }).waitFor();
+  await page.goBack();
+  await name.waitFor();
+  expect(await name.inputValue()).toBe("");
+});
+
+describe("a screen whose files cannot be loaded", () => {
+  const files = /\/assets\/.*\.js$/;
+  const heading = (fresh: Page, name: string) => fresh.getByRole("heading", { name, level: 1 }).waitFor();
+  const visit = async () => {
+    const fresh = await environment.loggedIn(people.alice, team);
+    await heading(fresh, "Applications");
+    return fresh;
+  };
+
+  test("says so, and loads on request", async () => {
+    const fresh = await visit();
+    await fresh.route(files, (route) => route.abort());
+    await fresh.route(`${environment.url}/`, (route) => route.abort());
+    await fresh.getByRole("link", { name: "Builds" }).click();
+    await heading(fresh, "This screen could not be loaded");
+    await fresh.getByText("The dashboard does not respond. Check your network connection.").waitFor();
+    await expectAccessible(fresh);
+    await fresh.unroute(`${environment.url}/`);
+    await fresh.getByRole("button", { name: "Try again" }).click();
+    await fresh.getByText("some files of this screen are missing").waitFor();
+    await fresh.unroute(files);
+    await fresh.getByRole("button", { name: "Try again" }).click();
+    await heading(fresh, "Builds");
+  });
+
+  test("loads the page again if the dashboard has a new version", async () => {
+    const fresh = await visit();
+    let version: "old" | "new" = "old";
+    // The old page asks for files that the new version does not have.
+    await fresh.route(files, (route) =>
+      version === "old" ? route.fulfill({ status: 404 }) : route.fallback(),
+    );
+    const newer = '<script type="module" src="/assets/newer.js"></script>';
+    await fresh.route(`${environment.url}/`, (route) =>
+      route.fulfill({ body: newer, contentType: "text/html" }),
+    );
+    await fresh.route(`${environment.url}/builds`, (route) => {
+      version = "new";
+      return route.fallback();
+    });
+    await fresh.getByRole("link", { name: "Builds" }).click();
+    await heading(fresh, "Builds");
+    expect(version).toBe("new");
+    expect(new URL(fresh.url()).pathname).toBe("/builds");
+  });
 });
 
 test("an unknown path leads back", async () => {

@@ -13,6 +13,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const [open, setOpen] = useState(false);
   const content = useRef<HTMLElement>(null);
+  const menu = useRef<HTMLButtonElement>(null);
   const shown = useRef(path);
   useEffect(() => {
     setOpen(false);
@@ -20,6 +21,16 @@ export function Frame({ children }: { children: ComponentChildren }) {
     if (shown.current !== path) content.current?.focus();
     shown.current = path;
   }, [path]);
+  useEffect(() => {
+    if (!open) return undefined;
+    const closeOnEscape = ({ key }: KeyboardEvent) => {
+      if (key !== "Escape") return;
+      setOpen(false);
+      menu.current?.focus();
+    };
+    addEventListener("keydown", closeOnEscape);
+    return () => removeEventListener("keydown", closeOnEscape);
+  }, [open]);
   const known = session.value;
   return (
     <div class="frame">
@@ -32,7 +43,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <img src={icon} alt="" />
             Denrei
           </a>
-          <button type="button" class="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <button ref={menu} type="button" class="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
             Menu
           </button>
         </div>

@@ -1,8 +1,8 @@
 /** Modal dialogs. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** A modal dialog, open while it is mounted. Escape closes it. */
+/** A modal dialog, open while it is mounted. Escape closes it. The focus returns to the element that opened it. */
 export function Dialog({
   title,
   onClose,
@@ -14,13 +14,26 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => focusAfter(opener);
+  }, []);
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
   );
+}
+
+/** A submitted dialog is removed without being closed, so the browser does not return the focus itself. */
+function focusAfter(opener: Element | null): void {
+  requestAnimationFrame(() => {
+    if (document.activeElement !== document.body) return;
+    const next = opener?.isConnected ? opener : document.getElementById("content");
+    if (next instanceof HTMLElement) next.focus();
+  });
 }
 
 /** Confirms a deletion: the user must type the object's name. */
