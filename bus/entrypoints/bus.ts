@@ -17,7 +17,7 @@ export {
 } from "../activity/timeline.ts";
 export { optedInNamespaces } from "../bridge/optedin.ts";
 export type { Position } from "../bridge/position.ts";
-export { namespacesWith } from "../inspect/namespaces.ts";
+export { namespacesOnBus, namespacesWith } from "../inspect/namespaces.ts";
 export { forgetProject, type KnownProject, knownProject } from "../inspect/removal.ts";
 export { byUrgency, type ListedRequest, listRequests, type RequestState } from "../inspect/requests.ts";
 export {

@@ -1,9 +1,10 @@
-/** Finds the namespaces of an object of which only the name is known. */
+/** Finds the namespaces in which a function works. */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Bus } from "../nats/connect.ts";
 import {
   activity,
   activityStream,
+  type ObjectKey,
   parseKeySubject,
   type QueueScope,
   streams,
@@ -12,15 +13,8 @@ import {
   workStream,
 } from "../subjects.ts";
 
-/**
- * The namespaces in which this function has reconciled, or will reconcile, an object of this name, in alphabetical order. The bus
- * keeps activity for a day.
- */
-export async function namespacesWith(
-  { jsm }: Pick<Bus, "jsm">,
-  scope: QueueScope,
-  name: string,
-): Promise<string[]> {
+/** The objects that this function has reconciled, or will reconcile. The bus keeps activity for a day. */
+async function keysOnBus({ jsm }: Pick<Bus, "jsm">, scope: QueueScope): Promise<ObjectKey[]> {
   const places: readonly [stream: string, subjects: string][] = [
     [activityStream(scope.fn), activity.all(scope)],
     [workStream(scope.fn), work.tickets(scope)],
@@ -33,10 +27,25 @@ export async function namespacesWith(
       return Object.keys(info?.state.subjects ?? {});
     }),
   );
-  const keys = found.flat().map((subject) => parseKeySubject(subject).key);
-  const namespaces = keys.filter((key) => key.name === name).map(({ namespace }) => namespace);
-  return [...new Set(namespaces)].filter((namespace) => namespace !== "").sort();
+  return found.flat().map((subject) => parseKeySubject(subject).key);
 }
+
+const namespacesOf = (keys: readonly ObjectKey[]): string[] =>
+  [...new Set(keys.map(({ namespace }) => namespace))].filter((namespace) => namespace !== "").sort();
+
+/**
+ * The namespaces in which this function has reconciled, or will reconcile, an object of this name, in alphabetical order. The bus
+ * keeps activity for a day.
+ */
+export const namespacesWith = async (
+  bus: Pick<Bus, "jsm">,
+  scope: QueueScope,
+  name: string,
+): Promise<string[]> => namespacesOf((await keysOnBus(bus, scope)).filter((key) => key.name === name));
+
+/** The same for objects of any name. */
+export const namespacesOnBus = async (bus: Pick<Bus, "jsm">, scope: QueueScope): Promise<string[]> =>
+  namespacesOf(await keysOnBus(bus, scope));
 
 function ignoreAbsent(error: unknown): undefined {
   if (error instanceof JetStreamApiError && error.status === 404) return undefined;

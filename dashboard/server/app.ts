@@ -8,6 +8,7 @@ import type { Env, Parts } from "./env.ts";
 import { errorBody } from "./errorbody.ts";
 import { githubRoutes } from "./github/routes.ts";
 import { logRoutes } from "./kubernetes/log.ts";
+import { namespaceRoutes } from "./kubernetes/namespaces.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
 import { countFailures, countRequests } from "./metrics.ts";
@@ -34,6 +35,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.use("/api/*", withFreshToken(parts));
   app.route("/", busRoutes(parts));
   app.route("/", githubRoutes(parts));
+  app.route("/", namespaceRoutes(parts));
   app.route("/", watchRoutes(parts));
   app.route("/", logRoutes(parts));
   app.route("/", proxyRoutes(parts));

@@ -8,6 +8,7 @@ import type { Key } from "./auth/keys.ts";
 import type { RefreshSession } from "./auth/refresh.ts";
 import type { OpenSession, Sessions } from "./auth/sessions.ts";
 import type { Live } from "./bus/live.ts";
+import type { BusNamespaces } from "./bus/namespaces.ts";
 import type { GitHubClient } from "./github/client.ts";
 import type { ApiServer } from "./kubernetes/apiserver.ts";
 import type { ConcurrencyLimiter } from "./limiter.ts";
@@ -19,6 +20,7 @@ export interface Platform {
   readonly cluster: string;
   readonly functions: readonly ReconcileFunction[];
   readonly live: Live;
+  readonly namespaces: BusNamespaces;
 }
 
 /** The dependencies of the routes. */

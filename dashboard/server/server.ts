@@ -20,6 +20,7 @@ import { openKeys } from "./auth/keys.ts";
 import { refresher } from "./auth/refresh.ts";
 import { openSessions } from "./auth/sessions.ts";
 import { startLive } from "./bus/live.ts";
+import { busNamespaces } from "./bus/namespaces.ts";
 import { type GitHubSettings, openGitHub } from "./github/client.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
 import { concurrencyLimiter } from "./limiter.ts";
@@ -119,6 +120,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const url = options.url ?? listening;
   const onError = (error: unknown): void => log.warn({ err: error }, "bus event not counted");
   const live = startLive({ bus, cluster, functions, onError });
+  const namespaces = busNamespaces({ bus, cluster, functions, onError });
   const stopping = new AbortController();
   const issuer = openIssuer({ ...options.issuer, dashboardUrl: url });
   const sessions = openSessions(bus, keys);
@@ -134,7 +136,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       github,
       requests: concurrencyLimiter(maxRequests),
       streams: concurrencyLimiter(maxStreams),
-      platform: { bus, cluster, functions, live },
+      platform: { bus, cluster, functions, live, namespaces },
       metrics,
       connections,
       stopping: stopping.signal,
@@ -150,6 +152,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     async stop() {
       stopping.abort();
       live.stop();
+      namespaces.stop();
       keys.stop();
       ending.abort();
       await drain(server, log);

@@ -7,7 +7,13 @@ import { Deployment } from "../../bus/kube/workloads.ts";
 import { podLogLine } from "../../deploy/local/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 import { has } from "../harness/testobjects.ts";
 
 let environment: DashboardEnvironment;
@@ -244,6 +250,20 @@ test("a viewer sees everything, and changes are reported as forbidden", async ()
     image: "web:2",
     replicas: 2,
   });
+});
+
+test("the first login selects a namespace in which the user has a role, and refusals name it", async () => {
+  const page = await environment.loggedIn(people.bob);
+  await page.getByRole("link", { name: "web", exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe(`?namespace=${team}`);
+  await page.goto(`${environment.url}/builds?namespace=${foreign}`);
+  await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: `Switch to ${team}` }).click();
+  await page.getByText("No RemoteSyncs here yet").waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
+  expect(await page.getByLabel("Namespace", { exact: true }).inputValue()).toBe(foreign);
 });
 
 test("the events say why there are no pods", async () => {

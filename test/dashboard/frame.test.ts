@@ -249,7 +249,7 @@ describe("a screen whose files cannot be loaded", () => {
     await fresh.route(`${environment.url}/`, (route) =>
       route.fulfill({ body: newer, contentType: "text/html" }),
     );
-    await fresh.route(`${environment.url}/builds`, (route) => {
+    await fresh.route(`${environment.url}/builds*`, (route) => {
       version = "new";
       return route.fallback();
     });

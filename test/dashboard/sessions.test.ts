@@ -170,7 +170,7 @@ test("a session ends when the issuer revokes it, and a new login returns to the 
   await expect(records.of(cookie)).rejects.toThrow("no session for the cookie");
   await page.getByRole("link", { name: "Log in again" }).click();
   await page.getByRole("button", { name: "Log out" }).waitFor();
-  expect(page.url()).toBe(address);
+  expect(page.url()).toBe(`${address}&namespace=${team}`);
 });
 
 describe("a form whose session ends", () => {

@@ -2,7 +2,7 @@
 import type { BusFigures, BusRights } from "../../../api/bus.ts";
 import { fastPollMillis, useQuery } from "../api/query.ts";
 import { Head } from "../ui/head.tsx";
-import { namespace } from "../ui/namespace.tsx";
+import { namespace, useNamespaceInAddress } from "../ui/namespace.tsx";
 import { QueryResult } from "../ui/queryresult.tsx";
 import { Loading, StaleNotice } from "../ui/states.tsx";
 import { Functions } from "./figures/functions.tsx";
@@ -14,6 +14,7 @@ import { useLive } from "./live/live.ts";
 import { BusTabs } from "./tabs.tsx";
 
 export function BusOverview() {
+  useNamespaceInAddress();
   const query = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
   const rights = useQuery<BusRights>(`/api/bus/rights?${query}`);
   return (

@@ -12,7 +12,7 @@ import type {
 import type { KubeObject, Stored } from "denrei/kinds";
 import { combineLists, useWatch, type Watched } from "../api/watch.ts";
 import { Head } from "../ui/head.tsx";
-import { namespace } from "../ui/namespace.tsx";
+import { namespace, useNamespaceInAddress } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { type Column, createdColumn, healthColumn, ObjectTable } from "../ui/table.tsx";
 import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
@@ -51,6 +51,7 @@ const registrationColumns: readonly Column<Stored<EventRegistration>>[] = [
 ];
 
 export function PipecdList() {
+  useNamespaceInAddress();
   const stack = useWatch(...stackIn({ namespace: namespace.value || undefined }));
   const [registrations, applications, pipeds, environments, planes, ...stores] = stack;
   const all = combineLists<KubeObject>(stack);

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback } from "preact/hooks";
 import type { Watched } from "../api/watch.ts";
 import { Head } from "./head.tsx";
+import { useNamespaceInAddress } from "./namespace.tsx";
 import { Searchable } from "./searchable.tsx";
 import { Loaded } from "./states.tsx";
 import { healthOf } from "./status.tsx";
@@ -47,6 +48,7 @@ export function ListScreen<T extends KubeObject>({
   /** Shown below the list. */
   children?: ComponentChildren;
 }) {
+  useNamespaceInAddress();
   const to = useCallback(
     ({ metadata }: Stored<T>) => `${path}/${metadata.namespace}/${metadata.name}`,
     [path],

@@ -6,7 +6,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { session } from "../api/session.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age, now } from "./age.tsx";
-import { chooseNamespace, namespace } from "./namespace.tsx";
+import { namespace, useChooseNamespace, visibleNamespaces } from "./namespace.tsx";
 import { statesText as text } from "./text.ts";
 
 /** Shows the objects of a list, or the reason for their absence. */
@@ -103,9 +103,9 @@ export function Forbidden({ status, message }: { status: number; message: string
   if (status === 404) {
     return (
       <div role="alert" class="empty">
-        <h2>This kind is not installed</h2>
+        <h2>{text.notInstalled}</h2>
         <p>
-          A cluster administrator can install it: <code>denrei crds | kubectl apply -f -</code>
+          {text.install} <code>denrei crds | kubectl apply -f -</code>
         </p>
         <p class="detail">{message}</p>
       </div>
@@ -113,23 +113,47 @@ export function Forbidden({ status, message }: { status: number; message: string
   }
   return (
     <div role="alert" class="empty">
-      <h2>You cannot view this{namespace.value === "" ? " in all namespaces" : ` in ${namespace.value}`}</h2>
-      <p>Choose a namespace in which you have a role, or ask a cluster administrator for access.</p>
+      <h2>{text.forbidden(namespace.value)}</h2>
+      <OtherNamespaces />
+      <p class="detail">{message}</p>
+    </div>
+  );
+}
+
+/** More namespaces than a user reads. The picker suggests all of them. */
+const maxOffered = 12;
+
+/** Leads to the namespaces in which the user has a role. */
+function OtherNamespaces() {
+  const choose = useChooseNamespace();
+  const known = visibleNamespaces.value;
+  const others = (known?.namespaces ?? []).filter((name) => name !== namespace.value);
+  return (
+    <>
+      <p>{others.length > 0 ? text.yourNamespaces : text.askForRole}</p>
+      {others.length > 0 && (
+        <div class="actions">
+          {others.slice(0, maxOffered).map((name) => (
+            <button key={name} type="button" onClick={() => choose(name)}>
+              {text.switchTo(name)}
+            </button>
+          ))}
+        </div>
+      )}
       <form
         class="row"
         onSubmit={(event) => {
           event.preventDefault();
-          chooseNamespace(String(new FormData(event.currentTarget).get("other")).trim());
+          choose(String(new FormData(event.currentTarget).get("other")).trim());
         }}
       >
         <label class="row">
-          Another namespace
+          {text.otherNamespace}
           <input name="other" required autocomplete="off" spellcheck={false} />
         </label>
-        <button type="submit">Switch namespace</button>
+        <button type="submit">{text.switchNamespace}</button>
       </form>
-      <p class="detail">{message}</p>
-    </div>
+    </>
   );
 }
 

@@ -15,6 +15,15 @@ export const statesText = {
   deleted: (kind: string, name: string) => `${kind} ${name} was deleted`,
   lastSeen: "This page last saw it",
   backToList: "Back to the list",
+  notInstalled: "This kind is not installed",
+  install: "A cluster administrator can install it:",
+  forbidden: (namespace: string) =>
+    `You cannot view this in ${namespace === "" ? "all namespaces" : namespace}`,
+  yourNamespaces: "You have a role in these namespaces:",
+  askForRole: "Choose a namespace in which you have a role, or ask a cluster administrator for access.",
+  switchTo: (namespace: string) => `Switch to ${namespace}`,
+  otherNamespace: "Another namespace",
+  switchNamespace: "Switch namespace",
 };
 
 /** A screen whose files cannot be loaded. */
@@ -24,4 +33,10 @@ export const screenText = {
   failed: "The dashboard responds, but some files of this screen are missing. It may be updating right now.",
   retry: "Try again",
   reload: "Reload the page",
+};
+
+/** The choice of the namespace. */
+export const namespaceText = {
+  label: "Namespace",
+  all: "All namespaces",
 };

@@ -4,7 +4,7 @@ import type { DeadLetterItem, DeadLetterList } from "../../../../api/bus.ts";
 import { slowPollMillis, useQuery } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
 import { Head } from "../../ui/head.tsx";
-import { namespace } from "../../ui/namespace.tsx";
+import { namespace, useNamespaceInAddress } from "../../ui/namespace.tsx";
 import { QueryResult } from "../../ui/queryresult.tsx";
 import { humanize } from "../../ui/status.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -15,6 +15,7 @@ import { BusTabs } from "../tabs.tsx";
 import { Replay } from "./replay.tsx";
 
 export function DeadLetters() {
+  useNamespaceInAddress();
   const { query, route } = useLocation();
   const fn = query.function ?? "";
   const selection = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
