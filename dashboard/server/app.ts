@@ -7,6 +7,7 @@ import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
 import { errorBody } from "./errorbody.ts";
 import { githubRoutes } from "./github/routes.ts";
+import { accessRoutes } from "./kubernetes/access.ts";
 import { logRoutes } from "./kubernetes/log.ts";
 import { namespaceRoutes } from "./kubernetes/namespaces.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
@@ -36,6 +37,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.route("/", busRoutes(parts));
   app.route("/", githubRoutes(parts));
   app.route("/", namespaceRoutes(parts));
+  app.route("/", accessRoutes(parts));
   app.route("/", watchRoutes(parts));
   app.route("/", logRoutes(parts));
   app.route("/", proxyRoutes(parts));

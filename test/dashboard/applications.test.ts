@@ -14,6 +14,7 @@ import {
   startDashboardEnvironment,
   team,
 } from "../harness/dashboard.ts";
+import { expectDenied } from "../harness/denied.ts";
 import { has } from "../harness/testobjects.ts";
 
 let environment: DashboardEnvironment;
@@ -228,28 +229,36 @@ test("an Application can be rolled back to a former image, and forward again", a
   await until("web", ({ status }) => status?.currentImage === "web:1");
   await alice.getByText("Pinned to web:1").waitFor();
   await expectAccessible(alice);
-  await alice.getByRole("button", { name: "Deploy the newest image" }).click();
+  // The row of the newer image offers no rollback, and the settings say that a changed image is not deployed.
+  expect(await alice.getByRole("row", { name: "web:2" }).getByRole("button").allInnerTexts()).toEqual([
+    "Deploy the newest image",
+  ]);
+  await alice.getByRole("link", { name: "Settings" }).click();
+  await alice.getByText("Saving this image does not deploy it while another one is pinned.").waitFor();
+  await alice.getByLabel("Image", { exact: true }).fill("web:3");
+  await alice.getByRole("button", { name: "End the pin" }).click();
+  await alice.getByRole("button", { name: "Save" }).click();
+  await until("web", ({ status }) => status?.currentImage === "web:3");
+  await alice.getByRole("link", { name: "History" }).click();
+  await alice.getByRole("button", { name: "Roll back to web:2" }).click();
+  await alice.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
   await until("web", ({ status }) => status?.currentImage === "web:2");
+  await alice.getByRole("button", { name: "Deploy the newest image" }).first().click();
+  await until("web", ({ status }) => status?.currentImage === "web:3");
 });
 
-test("a viewer sees everything, and changes are reported as forbidden", async () => {
+test("a viewer sees everything, and each button that a role does not allow says so", async () => {
+  const namespace = team;
   await open(bob, "web");
   await bob.getByText("2 of 2 ready").waitFor();
-  await bob.getByRole("button", { name: "Scale" }).click();
-  await bob.getByLabel("Number of pods").fill("0");
-  await bob.getByRole("dialog").getByRole("button", { name: "Scale" }).click();
-  await bob.getByText(/User "bob" cannot patch resource "applications\/scale"/).waitFor();
+  await expectDenied(bob, "Scale", { right: "patch applications/scale", namespace });
+  await expectDenied(bob, "Restart", { right: "patch deployments", namespace });
+  await expectDenied(bob, "Delete", { right: "delete applications", namespace });
+  await expectAccessible(bob);
   await open(bob, "web", "settings");
-  await bob.getByLabel("Image", { exact: true }).fill("evil:1");
-  await bob.getByRole("button", { name: "Save" }).click();
-  await bob
-    .getByText(/User "bob" cannot patch resource "applications"/)
-    .first()
-    .waitFor();
-  expect((await environment.client.get(Application, at("web"))).spec).toMatchObject({
-    image: "web:2",
-    replicas: 2,
-  });
+  await expectDenied(bob, "Save", { right: "patch applications", namespace });
+  // The form still shows the settings.
+  expect(await bob.getByLabel("Image", { exact: true }).inputValue()).toBe("web:3");
 });
 
 test("the first login selects a namespace in which the user has a role, and refusals name it", async () => {

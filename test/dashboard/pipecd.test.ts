@@ -16,6 +16,7 @@ import {
 } from "../../functions/pipecd/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import { expectDenied } from "../harness/denied.ts";
 import { optIn } from "../harness/namespaces.ts";
 import { sample, stackKinds } from "../harness/pipecd.ts";
 import { has } from "../harness/testobjects.ts";
@@ -248,10 +249,7 @@ test("reports why a deletion is forbidden", async () => {
   const page = await environment.loggedIn(people.alice);
   await page.goto(`${url}/pipecd/pipeds/${team}/lonely`);
   await page.getByRole("heading", { name: "lonely", level: 1 }).waitFor();
-  await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByLabel("Type lonely to confirm").fill("lonely");
-  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByText(/cannot delete resource "pipeds"/).waitFor();
+  await expectDenied(page, "Delete", { right: "delete pipeds", namespace: team });
   await page.goto(`${url}/pipecd/elsewhere/${team}/lonely`);
   await page.getByText("Page not found").waitFor();
 });

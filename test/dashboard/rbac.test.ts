@@ -175,7 +175,9 @@ test("a change is made in the name of its user", async () => {
 });
 
 test("a user learns only of namespaces in which the user has a role", async () => {
-  const query = new URLSearchParams([team, foreign, "none"].map((known) => ["known", known]));
+  const query = new URLSearchParams(
+    [team, foreign, "none"].map((known): [string, string] => ["known", known]),
+  );
   const visible = async (name: Name) => (await visitors[name].ask(`/api/namespaces?${query}`)).json();
   expect(await visible("alice")).toEqual({ everywhere: false, namespaces: [team] });
   expect(await visible("bob")).toEqual({ everywhere: false, namespaces: [team] });

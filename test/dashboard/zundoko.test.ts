@@ -5,6 +5,7 @@ import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import { expectDenied } from "../harness/denied.ts";
 import type { Replica } from "../harness/environment.ts";
 import { hikawa } from "../harness/song.ts";
 
@@ -98,13 +99,10 @@ test("words are read aloud only on request, and a deleted word disappears and co
   expect(await spoken()).toEqual([]);
 });
 
-test("deleting is reported as forbidden to a viewer, and an editor has to type the name first", async () => {
+test("a viewer cannot delete, and an editor has to type the name first", async () => {
   const looking = await environment.loggedIn(people.bob);
   await looking.goto(`${environment.url}/zundoko/${team}/kiyoshi`);
-  await looking.getByRole("button", { name: "Delete" }).click();
-  await looking.getByLabel("Type kiyoshi to confirm").fill("kiyoshi");
-  await looking.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await looking.getByText(/cannot delete resource "hikawas"/).waitFor();
+  await expectDenied(looking, "Delete", { right: "delete hikawas", namespace: team });
 
   const page = await environment.loggedIn(people.alice);
   await page.getByLabel("Namespace", { exact: true }).fill(team);

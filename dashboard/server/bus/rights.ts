@@ -1,12 +1,11 @@
 /**
- * Access to the bus API, decided by RBAC. The resources exist only in roles: a SelfSubjectAccessReview with the user's token asks
- * the API server whether the user has the right.
- * https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
+ * Access to the bus API, decided by RBAC. The resources exist only in roles: an access review asks the API server whether the user
+ * has the right.
  */
 import { domain } from "denrei/kinds";
 import type { OpenSession } from "../auth/sessions.ts";
+import { accessReviews } from "../kubernetes/accessreviews.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
-import { requestJson } from "../kubernetes/responses.ts";
 
 /** The rights, as verbs on resources. */
 export const rights = {
@@ -25,49 +24,10 @@ export class ForbiddenError extends Error {
 /** Returns whether the user has a right in the namespace, or cluster-wide if it is undefined or empty. */
 export type May = (session: OpenSession, right: Right, namespace: string | undefined) => Promise<boolean>;
 
-/** How long a review is cached. Milliseconds. */
-const cachedMillis = 5000;
-const maxAnswers = 5000;
-const askMillis = 10_000;
-
-interface CachedReview {
-  readonly until: number;
-  readonly answer: Promise<boolean>;
-}
-
-/** Asks the API server, and caches its answers for a few seconds. */
-export function accessReviews(apiServer: Pick<ApiServer, "request">): May {
-  const known = new Map<string, CachedReview>();
-
-  async function review(token: string, right: Right, namespace: string): Promise<boolean> {
-    const resourceAttributes = { ...rights[right], group: domain, ...(namespace !== "" && { namespace }) };
-    const { status } = await requestJson<{ status: { allowed: boolean } }>(apiServer, {
-      method: "POST",
-      path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        apiVersion: "authorization.k8s.io/v1",
-        kind: "SelfSubjectAccessReview",
-        spec: { resourceAttributes },
-      }),
-      token,
-      signal: AbortSignal.timeout(askMillis),
-    });
-    return status.allowed;
-  }
-
-  return ({ id, session }, right, namespace = "") => {
-    const key = JSON.stringify([id, right, namespace]);
-    const now = performance.now();
-    const found = known.get(key);
-    if (found !== undefined && found.until > now) return found.answer;
-    const answer = review(session.idToken, right, namespace);
-    // Do not cache failures, such as a rejected token or an unavailable API server.
-    answer.catch(() => known.delete(key));
-    for (const [old, { until }] of known) if (until <= now || known.size >= maxAnswers) known.delete(old);
-    known.set(key, { until: now + cachedMillis, answer });
-    return answer;
-  };
+/** Reviews rights on the bus. */
+export function busReviews(apiServer: Pick<ApiServer, "request">): May {
+  const may = accessReviews(apiServer);
+  return (session, right, namespace) => may(session, { ...rights[right], group: domain, namespace });
 }
 
 /** Throws a {@link ForbiddenError} unless the user has the right. */

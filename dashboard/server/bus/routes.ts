@@ -16,7 +16,7 @@ import { historyOf } from "./history.ts";
 import { reconcilesInFlight } from "./inflight.ts";
 import { type Live, windowSeconds } from "./live.ts";
 import {
-  accessReviews,
+  busReviews,
   ForbiddenError,
   type May,
   type Right,
@@ -35,7 +35,7 @@ const maxRequests = 6;
 
 /** The routes of the bus API. */
 export function busRoutes(parts: Parts): Hono<Env> {
-  const may = accessReviews(parts.apiServer);
+  const may = busReviews(parts.apiServer);
   const app = new Hono<Env>();
   app.onError((error, c) => busError(c, error, parts.log));
   app.use("/api/bus/*", limitConcurrency(concurrencyLimiter(maxRequests)));

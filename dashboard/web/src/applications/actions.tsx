@@ -3,48 +3,38 @@
 import type { Application } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso";
-import { objectKeyOf, remove } from "../api/objects.ts";
-import { applications } from "../api/resource.ts";
-import { ConfirmDelete, Dialog } from "../ui/dialog.tsx";
+import { applications, deployments } from "../api/resource.ts";
+import { ActionButton } from "../ui/actionbutton.tsx";
+import { DeleteButton } from "../ui/deletebutton.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
 import { deploymentsOf, restart, scale } from "./changes.ts";
 
 export function Actions({ app }: { app: Stored<Application> }) {
-  const [open, setOpen] = useState<"scale" | "delete">();
-  const { route } = useLocation();
-  const { name } = app.metadata;
-  const close = () => setOpen(undefined);
+  const [isScaling, setScaling] = useState(false);
+  const { name, namespace } = app.metadata;
   return (
     <>
-      <button type="button" onClick={() => setOpen("scale")}>
+      <ActionButton
+        needs={{ verb: "patch", resource: applications, subresource: "scale", namespace }}
+        onClick={() => setScaling(true)}
+      >
         Scale
-      </button>
-      <button
-        type="button"
+      </ActionButton>
+      <ActionButton
+        needs={{ verb: "patch", resource: deployments, namespace }}
         disabled={deploymentsOf(app).length === 0}
         onClick={() => void notifyOutcome(restart(app), `Restarting ${name}, one pod at a time.`)}
       >
         Restart
-      </button>
-      <button type="button" class="danger" onClick={() => setOpen("delete")}>
-        Delete
-      </button>
-      {open === "scale" && <Scale app={app} onClose={close} />}
-      {open === "delete" && (
-        <ConfirmDelete
-          kind="Application"
-          name={name}
-          consequence="Its pods stop, its resources are deleted, and its hosts no longer respond."
-          onClose={close}
-          onConfirm={() => {
-            close();
-            void notifyOutcome(remove(applications, objectKeyOf(app)), `Deleting ${name}.`).then(
-              (outcome) => outcome === "done" && route("/applications"),
-            );
-          }}
-        />
-      )}
+      </ActionButton>
+      <DeleteButton
+        resource={applications}
+        object={app}
+        consequence="Its pods stop, its resources are deleted, and its hosts no longer respond."
+        leadsTo="/applications"
+      />
+      {isScaling && <Scale app={app} onClose={() => setScaling(false)} />}
     </>
   );
 }

@@ -10,6 +10,7 @@ import type { Form } from "../ui/form/form.ts";
 import { More } from "../ui/form/group.tsx";
 import { NewObject, type ObjectForm } from "../ui/form/object.tsx";
 import { PairsField } from "../ui/form/pairs.tsx";
+import { imageText as text } from "./text.ts";
 
 const shownFields: readonly Path[] = [
   "domains",
@@ -60,6 +61,7 @@ function SpecFields({ form }: { form: Form }) {
         placeholder="registry.example.com/team/web:1.0"
         hint="If empty, visitors see a placeholder page. A RemoteSync sets it."
       />
+      <Pin form={form} />
       <EnvField {...field("env")} label="Environment variables" />
       <EnvFromField {...field("envFrom")} label="Variables from Secrets and ConfigMaps" />
       <NumberField {...field("replicas")} label="Pods" />
@@ -93,5 +95,22 @@ function SpecFields({ form }: { form: Form }) {
         <TextField {...field("serviceAccount")} label="Pod ServiceAccount" />
       </More>
     </>
+  );
+}
+
+/** Says that a rollback has pinned an image, which the image of the form does not replace. */
+function Pin({ form }: { form: Form }) {
+  const path = ["spec", "pinnedImage"];
+  const image = form.value(path);
+  if (typeof image !== "string") return null;
+  return (
+    <div class="notice busy row">
+      <span>
+        {text.pinnedTo} <code>{image}</code>. {text.fieldWhilePinned}
+      </span>
+      <button type="button" onClick={() => form.set(path, undefined)}>
+        {text.endPin}
+      </button>
+    </div>
   );
 }

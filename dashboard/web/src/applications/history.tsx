@@ -2,13 +2,16 @@
 import type { Application } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
+import type { Action } from "../api/access.ts";
 import { applications } from "../api/resource.ts";
 import { historyAddress } from "../bus/addresses.ts";
+import { ActionButton } from "../ui/actionbutton.tsx";
 import { Age } from "../ui/age.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { rollBack, unpin } from "./changes.ts";
+import { imageText as text } from "./text.ts";
 
 /** The history tab. */
 export function History({ app }: { app: Stored<Application> }) {
@@ -34,19 +37,33 @@ function Pinned({ app, image }: { app: Stored<Application>; image: string }) {
   return (
     <div class="notice busy row">
       <span>
-        Pinned to <code>{image}</code>. Newer builds are not deployed.
+        {text.pinnedTo} <code>{image}</code>. {text.othersNotDeployed}
       </span>
-      <button
-        type="button"
-        onClick={() => void notifyOutcome(unpin(app), `Deploying the newest image of ${app.metadata.name}.`)}
-      >
-        Deploy the newest image
-      </button>
+      <DeployNewest app={app} />
     </div>
   );
 }
 
-function Images({ app: { status }, onRollBack }: { app: Application; onRollBack: (image: string) => void }) {
+const patching = ({ metadata }: Stored<Application>): Action => ({
+  verb: "patch",
+  resource: applications,
+  namespace: metadata.namespace,
+});
+
+/** A button that ends the pin of a rollback. */
+export function DeployNewest({ app }: { app: Stored<Application> }) {
+  return (
+    <ActionButton
+      needs={patching(app)}
+      onClick={() => void notifyOutcome(unpin(app), text.deployingNewest(app.metadata.name))}
+    >
+      {text.deployNewest}
+    </ActionButton>
+  );
+}
+
+function Images({ app, onRollBack }: { app: Stored<Application>; onRollBack: (image: string) => void }) {
+  const { spec, status } = app;
   const history = status?.history ?? [];
   if (history.length === 0)
     return (
@@ -81,11 +98,14 @@ function Images({ app: { status }, onRollBack }: { app: Application; onRollBack:
               <td>
                 {image === status?.currentImage ? (
                   <Status tone="good">Running</Status>
+                ) : spec.pinnedImage !== undefined && image === spec.image ? (
+                  <DeployNewest app={app} />
                 ) : (
-                  <button type="button" onClick={() => onRollBack(image)}>
-                    Roll back
-                    <span class="unseen"> to {image}</span>
-                  </button>
+                  <ActionButton needs={patching(app)} onClick={() => onRollBack(image)}>
+                    {/* While an older image is pinned, another one may be newer or older. */}
+                    {spec.pinnedImage === undefined ? "Roll back" : "Deploy"}
+                    <span class="unseen"> {spec.pinnedImage === undefined ? `to ${image}` : image}</span>
+                  </ActionButton>
                 )}
               </td>
             </tr>
@@ -98,12 +118,13 @@ function Images({ app: { status }, onRollBack }: { app: Application; onRollBack:
 
 function RollBack({ app, image, onClose }: { app: Stored<Application>; image: string; onClose: () => void }) {
   const { name } = app.metadata;
+  const isPinned = app.spec.pinnedImage !== undefined;
   return (
-    <Dialog title={`Roll ${name} back?`} onClose={onClose}>
+    <Dialog title={isPinned ? text.deployTitle(name) : text.rollBackTitle(name)} onClose={onClose}>
       <div class="stack">
         <p>
-          Its pods will run <code>{image}</code>, one at a time. Newer builds are not deployed until you
-          deploy the newest image.
+          {text.podsWillRun} <code>{image}</code>
+          {text.oneAtATime}
         </p>
         <div class="actions">
           <button type="button" onClick={onClose}>
@@ -114,10 +135,10 @@ function RollBack({ app, image, onClose }: { app: Stored<Application>; image: st
             class="primary"
             onClick={() => {
               onClose();
-              void notifyOutcome(rollBack(app, image), `Rolling ${name} back.`);
+              void notifyOutcome(rollBack(app, image), text.deploying(image));
             }}
           >
-            Roll back
+            {isPinned ? "Deploy" : "Roll back"}
           </button>
         </div>
       </div>

@@ -11,7 +11,8 @@ import { OutLink } from "../ui/link.tsx";
 import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
 import { deploymentsOf } from "./changes.ts";
-import { overviewText as text } from "./text.ts";
+import { DeployNewest } from "./history.tsx";
+import { imageText, overviewText as text } from "./text.ts";
 
 /** The overview tab. */
 export function Overview({
@@ -69,7 +70,12 @@ function Summary({ app, builds }: { app: Stored<Application>; builds: Watched<Re
           <>
             <code>{status?.currentImage || spec.image || "none yet"}</code>
             {spec.pinnedImage !== undefined && (
-              <p class="quiet small">Pinned. Newer builds are not deployed.</p>
+              <div class="row">
+                <span class="quiet small">
+                  {imageText.pinnedTo} <code>{spec.pinnedImage}</code>. {imageText.othersNotDeployed}
+                </span>
+                <DeployNewest app={app} />
+              </div>
             )}
           </>,
         ],

@@ -2,57 +2,50 @@
 import type { RemoteSync } from "@denrei/functions/paas/kinds";
 import type { Build } from "@denrei/functions/paas/kinds/kpack";
 import type { Stored } from "denrei/kinds";
-import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso";
-import { objectKeyOf, patch, remove } from "../api/objects.ts";
+import { objectKeyOf, patch } from "../api/objects.ts";
 import { builds as buildResource, remoteSyncs } from "../api/resource.ts";
-import { ConfirmDelete } from "../ui/dialog.tsx";
+import { ActionButton } from "../ui/actionbutton.tsx";
+import { DeleteButton } from "../ui/deletebutton.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
 import { endOf, isRebuildRequested, newestFirst, numberOf } from "./build.ts";
 import { rebuildPatch, refreshPatch } from "./patches.ts";
 
 export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: readonly Stored<Build>[] }) {
-  const [isConfirming, setConfirming] = useState(false);
-  const { route } = useLocation();
   const { metadata, spec } = sync;
+  const needs = { verb: "patch", resource: remoteSyncs, namespace: metadata.namespace } as const;
   const change = (body: object, done: string) =>
     void notifyOutcome(patch(remoteSyncs, objectKeyOf(sync), body), done);
   return (
     <>
-      <button
-        type="button"
+      <ActionButton
+        needs={needs}
         disabled={spec.paused === true}
         onClick={() => change(refreshPatch(), "Checking GitHub for a newer commit.")}
       >
         Refresh now
-      </button>
+      </ActionButton>
       <BuildAgain sync={sync} newest={newestFirst(builds)[0]} />
       {spec.paused ? (
-        <button type="button" onClick={() => change({ spec: { paused: null } }, `Resumed ${metadata.name}.`)}>
+        <ActionButton
+          needs={needs}
+          onClick={() => change({ spec: { paused: null } }, `Resumed ${metadata.name}.`)}
+        >
           Resume
-        </button>
+        </ActionButton>
       ) : (
-        <button type="button" onClick={() => change({ spec: { paused: true } }, `Paused ${metadata.name}.`)}>
+        <ActionButton
+          needs={needs}
+          onClick={() => change({ spec: { paused: true } }, `Paused ${metadata.name}.`)}
+        >
           Pause
-        </button>
+        </ActionButton>
       )}
-      <button type="button" class="danger" onClick={() => setConfirming(true)}>
-        Delete
-      </button>
-      {isConfirming && (
-        <ConfirmDelete
-          kind="RemoteSync"
-          name={metadata.name}
-          consequence={`Its builds and their logs are deleted too. ${spec.applicationRef.name} keeps running its current image.`}
-          onClose={() => setConfirming(false)}
-          onConfirm={() => {
-            setConfirming(false);
-            void notifyOutcome(remove(remoteSyncs, objectKeyOf(sync)), `Deleting ${metadata.name}.`).then(
-              (outcome) => outcome === "done" && route("/builds"),
-            );
-          }}
-        />
-      )}
+      <DeleteButton
+        resource={remoteSyncs}
+        object={sync}
+        consequence={`Its builds and their logs are deleted too. ${spec.applicationRef.name} keeps running its current image.`}
+        leadsTo="/builds"
+      />
     </>
   );
 }
@@ -62,8 +55,8 @@ function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored
   if (newest === undefined) return null;
   const isInProgress = endOf(newest) === undefined || isRebuildRequested(newest);
   return (
-    <button
-      type="button"
+    <ActionButton
+      needs={{ verb: "patch", resource: buildResource, namespace: newest.metadata.namespace }}
       disabled={sync.spec.paused === true || isInProgress}
       onClick={() =>
         void notifyOutcome(
@@ -73,6 +66,6 @@ function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored
       }
     >
       Build again
-    </button>
+    </ActionButton>
   );
 }

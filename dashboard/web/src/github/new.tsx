@@ -2,6 +2,7 @@ import { Installation } from "@denrei/functions/ghapp/kinds";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { z } from "zod";
+import { creating } from "../api/access.ts";
 import { create } from "../api/objects.ts";
 import { apiVersionOf } from "../api/resource.ts";
 import { RequestError } from "../api/session.ts";
@@ -179,7 +180,11 @@ function InstallationForm({ account, restart }: { account: Account; restart: () 
             hint="The host from which kpack clones with this token. If empty, builds do not use the token."
           />
         )}
-        <Send form={form} label="Create">
+        <Send
+          form={form}
+          label="Create"
+          needs={creating(installations, String(form.value(paths.namespace) ?? ""))}
+        >
           <a class="button" href="/github" onClick={() => forgetDraft()}>
             Cancel
           </a>

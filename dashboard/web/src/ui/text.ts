@@ -40,3 +40,14 @@ export const namespaceText = {
   label: "Namespace",
   all: "All namespaces",
 };
+
+/** Rights that the user lacks. */
+export const accessText = {
+  denied: (verb: string, resource: string, namespace: string | undefined) =>
+    `You cannot do this: your roles ${namespace ? `in ${namespace}` : "in all namespaces"} do not allow you to ${verb} ${resource}. Ask an administrator for a role.`,
+};
+
+/** Deletions. */
+export const deletionText = {
+  deleting: (what: string) => `Deleting ${what}.`,
+};

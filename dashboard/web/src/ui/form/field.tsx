@@ -1,6 +1,8 @@
 /** Form fields with a label, a hint, and a problem. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import type { Action } from "../../api/access.ts";
+import { ActionButton } from "../actionbutton.tsx";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
 import { About } from "./group.tsx";
@@ -165,7 +167,18 @@ export function Restored({ form }: { form: Form }) {
 }
 
 /** The problems that belong to no shown field, and the send button. */
-export function Send({ form, label, children }: { form: Form; label: string; children?: ComponentChildren }) {
+export function Send({
+  form,
+  label,
+  needs,
+  children,
+}: {
+  form: Form;
+  label: string;
+  /** What the form does when it is sent; undefined while the namespace is not entered. */
+  needs: Action | undefined;
+  children?: ComponentChildren;
+}) {
   return (
     <>
       {form.problems.length > 0 && (
@@ -176,9 +189,9 @@ export function Send({ form, label, children }: { form: Form; label: string; chi
         </div>
       )}
       <div class="actions">
-        <button type="submit" class="primary" disabled={form.isSending}>
+        <ActionButton needs={needs} type="submit" class="primary" disabled={form.isSending}>
           {form.isSending ? "Sending…" : label}
-        </button>
+        </ActionButton>
         {children}
       </div>
     </>

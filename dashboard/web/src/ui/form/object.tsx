@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { z } from "zod";
+import { creating } from "../../api/access.ts";
 import { create, patchUnchanged } from "../../api/objects.ts";
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { Head } from "../head.tsx";
@@ -93,13 +94,14 @@ function NewForm<T extends KubeObject>({
       route(`${list[0]}/${metadata.namespace}/${metadata.name}`);
     },
   });
+  const target = String(form.value(["metadata", "namespace"]) ?? "");
   return (
     <form class="card" onSubmit={form.submit} noValidate>
       <Restored form={form} />
       <TextField form={form} path={["metadata", "name"]} label="Name" placeholder="web" />
       <TextField form={form} path={["metadata", "namespace"]} label="Target namespace" />
-      {content(form, String(form.value(["metadata", "namespace"]) ?? ""))}
-      <Send form={form} label="Create">
+      {content(form, target)}
+      <Send form={form} label="Create" needs={creating(resource, target)}>
         <a class="button" href={list[0]} onClick={() => forgetDraft()}>
           Cancel
         </a>
@@ -191,7 +193,11 @@ function EditForm<T extends KubeObject>({
     <form class="card" onSubmit={form.submit} noValidate>
       <Restored form={form} />
       {content(form, base.metadata.namespace ?? "")}
-      <Send form={form} label="Save" />
+      <Send
+        form={form}
+        label="Save"
+        needs={{ verb: "patch", resource, namespace: base.metadata.namespace }}
+      />
     </form>
   );
 }
