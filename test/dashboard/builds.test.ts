@@ -245,11 +245,7 @@ test("the last commit can be rebuilt after its build has ended, by a user with t
   const steering = { "sim.kpk/hold-step": "detect", "sim.kpk/fail-step": null };
   await client.mergePatch(Image, at(imageName), { metadata: { annotations: steering } }, manager);
   const bob = await open("/builds/team-a/web", await environment.loggedIn(people.bob));
-  await bob.getByRole("button", { name: "Build again" }).click();
-  await bob
-    .getByRole("status")
-    .getByText(/"bob" cannot patch resource "builds"/)
-    .waitFor();
+  await expectDenied(bob, "Build again", { right: "patch builds", namespace: team });
 
   const page = await open("/builds/team-a/web");
   const again = page.getByRole("button", { name: "Build again" });

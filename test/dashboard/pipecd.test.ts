@@ -233,7 +233,7 @@ test("shows the order of a deletion live, with what each object waits for, and k
     /^Control plane Done/,
     /^Stores Done .* Minio minio-sample deleted Mysql mysql-sample deleted$/,
   ]);
-  await page.getByRole("heading", { name: `ControlPlane ${plane} not found` }).waitFor();
+  await page.getByRole("heading", { name: `ControlPlane ${plane} was deleted` }).waitFor();
   await expectAccessible(page);
   await environment.untilGone(ControlPlane as Kind, at(plane));
 });

@@ -116,7 +116,7 @@ test("a viewer cannot delete, and an editor has to type the name first", async (
   await dialog.getByLabel("Type kiyoshi to confirm").fill("kiyoshi");
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("heading", { name: "Hikawa kiyoshi not found" }).waitFor();
+  await page.getByRole("heading", { name: "Hikawa kiyoshi was deleted" }).waitFor();
   await page.getByRole("link", { name: "Back to the list" }).click();
   await page.getByRole("link", { name: "quiet" }).waitFor();
   expect(await page.getByRole("link", { name: "kiyoshi", exact: true }).count()).toBe(0);
