@@ -104,6 +104,9 @@ test("shows a stack coming up, with the parts of its control plane and everythin
       .getByText("1/1 available")
       .waitFor();
   expect(await children.getByRole("row").count()).toBe(1 + 4);
+  // The API server's list of Deployments does not name the kind of each.
+  await page.reload();
+  await children.getByRole("row", { name: `${plane}-gateway Deployment` }).waitFor();
   await page.getByText("gateway, server, cache, and ops are available").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "mysql-sample" }).click();

@@ -169,6 +169,8 @@ async function list(parts: Parts, { path, at, seen, stream }: Follower, send: Se
     query.set("limit", String(pageSize));
     if (next !== "") query.set("continue", next);
     const page = await requestJson<{
+      apiVersion: string;
+      kind: string;
       items: Stored[];
       metadata: { resourceVersion: string; continue?: string };
     }>(parts.apiServer, {
@@ -176,7 +178,10 @@ async function list(parts: Parts, { path, at, seen, stream }: Follower, send: Se
       token,
       signal,
     });
-    items.push(...page.items.map(trimmed));
+    // Lists of built-in kinds name the kind only once, as `DeploymentList`; changes name it in each object.
+    const { apiVersion } = page;
+    const kind = page.kind.replace(/List$/, "");
+    items.push(...page.items.map((item) => trimmed({ ...item, apiVersion, kind })));
     next = page.metadata.continue ?? "";
     if (next === "") {
       seen[at] = page.metadata.resourceVersion;
