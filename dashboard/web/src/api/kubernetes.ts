@@ -8,7 +8,8 @@ export interface EventObject extends KubeObject {
   readonly note?: string;
   readonly eventTime?: string;
   readonly deprecatedLastTimestamp?: string;
-  readonly series?: { readonly lastObservedTime?: string };
+  readonly deprecatedCount?: number;
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string };
   readonly reportingController?: string;
   readonly regarding?: { readonly kind?: string; readonly name?: string; readonly uid?: string };
 }

@@ -1,5 +1,5 @@
 /** Countdowns to a token's expiry. */
-import { now, span } from "../ui/age.tsx";
+import { dateTime, now, span } from "../ui/age.tsx";
 import { Status } from "../ui/status.tsx";
 import "./countdown.css";
 
@@ -8,7 +8,7 @@ export function Countdown({ to: time }: { to: string | undefined }) {
   if (time === undefined) return null;
   const seconds = Math.floor((Date.parse(time) - now.value) / 1000);
   return (
-    <time dateTime={time} title={new Date(time).toLocaleString()} class="ticking">
+    <time dateTime={time} title={dateTime(time)} class="ticking">
       {seconds > 0 ? clock(seconds) : <Status tone="bad">Expired {span(-seconds)} ago</Status>}
     </time>
   );

@@ -1,5 +1,5 @@
 /** Relative times, updated once a second while the page is visible. */
-import { signal } from "@preact/signals";
+import { signal, useComputed } from "@preact/signals";
 
 /** The current time in milliseconds since 1970. */
 export const now = signal(Date.now());
@@ -20,24 +20,37 @@ export function span(seconds: number): string {
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
+/** Created once: that takes longer than to format many times. */
+const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+
+/** A time (RFC 3339) as a date, a time of day, and a time zone. An invalid time stays unchanged. */
+export function dateTime(time: string): string {
+  const millis = Date.parse(time);
+  return Number.isNaN(millis) ? time : format.format(millis);
+}
+
+const secondsSince = (time: string): number => Math.round((now.value - Date.parse(time)) / 1000);
+
 /** A time (RFC 3339) relative to now: `5 min ago`, `in 2 h`. */
 export function Age({ of: time }: { of: string | undefined }) {
-  if (time === undefined) return null;
-  const seconds = Math.round((now.value - Date.parse(time)) / 1000);
-  const text = seconds >= 0 ? `${span(Math.max(0, seconds))} ago` : `in ${span(-seconds)}`;
-  return (
-    <time dateTime={time} title={new Date(time).toLocaleString()}>
-      {text}
-    </time>
-  );
+  return time === undefined ? null : <Relative key={time} time={time} textOf={ageOf} />;
 }
+
+const ageOf = (seconds: number): string => (seconds >= 0 ? `${span(seconds)} ago` : `in ${span(-seconds)}`);
 
 /** How long ago a time (RFC 3339) was, without a preposition: `5 min`. */
 export function Elapsed({ since: time }: { since: string | undefined }) {
-  if (time === undefined) return null;
+  return time === undefined ? null : <Relative key={time} time={time} textOf={elapsedOf} />;
+}
+
+const elapsedOf = (seconds: number): string => span(Math.max(0, seconds));
+
+/** Only the text follows the clock, so that a long list renders nothing while its texts stay the same. */
+function Relative({ time, textOf }: { time: string; textOf: (seconds: number) => string }) {
+  const text = useComputed(() => textOf(secondsSince(time)));
   return (
-    <time dateTime={time} title={new Date(time).toLocaleString()}>
-      {span(Math.max(0, Math.round((now.value - Date.parse(time)) / 1000)))}
+    <time dateTime={time} title={dateTime(time)}>
+      {text}
     </time>
   );
 }

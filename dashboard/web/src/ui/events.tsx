@@ -1,20 +1,13 @@
 /** Kubernetes Events, newest first. */
-import type { Stored } from "denrei/kinds";
 import type { EventObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
+import { countOf, newestEvents, timeOf } from "./eventorder.ts";
 import { Loaded } from "./states.tsx";
 import { humanize, Status } from "./status.tsx";
+import { eventText as text } from "./text.ts";
 
 type Regarding = NonNullable<EventObject["regarding"]>;
-
-const timeOf = ({
-  series,
-  eventTime,
-  deprecatedLastTimestamp,
-  metadata,
-}: Stored<EventObject>): string | undefined =>
-  series?.lastObservedTime ?? eventTime ?? deprecatedLastTimestamp ?? metadata.creationTimestamp;
 
 /** The events of a namespace that are about certain objects. */
 export function Events({
@@ -33,13 +26,12 @@ export function Events({
   const items = watched.items.filter(
     ({ regarding }) => regarding && (about.has(regarding.uid ?? "") || isOfDeployment(regarding)),
   );
-  const sorted = items.sort((a, b) => ((timeOf(a) ?? "") < (timeOf(b) ?? "") ? 1 : -1));
   return (
     <section class="card" aria-labelledby="events">
       <header>
         <h2 id="events">Events</h2>
       </header>
-      <Loaded watched={{ ...watched, items: sorted }} empty={<p>No events in the last hour.</p>}>
+      <Loaded watched={{ ...watched, items: newestEvents(items) }} empty={<p>No events in the last hour.</p>}>
         {(events) => (
           <ul class="plain">
             {events.slice(0, 50).map((event) => (
@@ -50,6 +42,7 @@ export function Events({
                   </Status>
                   <span class="quiet small">
                     {event.regarding?.kind} {event.regarding?.name}, <Age of={timeOf(event)} />
+                    {countOf(event) > 1 && `, ${text.times(countOf(event))}`}
                   </span>
                 </span>
                 <p>{event.note}</p>

@@ -7,6 +7,12 @@ import type { Condition, KubeObject } from "denrei/kinds";
 /** `good`: healthy; `busy`: in progress; `bad`: needs a user's action; `off`: neutral. */
 export type Tone = "good" | "busy" | "bad" | "off";
 
+/** All tones, the most severe first. */
+export const tones: readonly Tone[] = ["bad", "busy", "off", "good"];
+
+/** The place of a tone in {@link tones}. */
+export const severityOf = (tone: Tone): number => tones.indexOf(tone);
+
 interface Conditioned {
   readonly conditions?: readonly Condition[];
   readonly observedGeneration?: number;

@@ -3,7 +3,7 @@ import type { KubeObject } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import { healthOf, type Tone } from "./health.ts";
 
-export { conditionsOf, healthOf, humanize, type Tone } from "./health.ts";
+export { conditionsOf, healthOf, humanize, type Tone, tones } from "./health.ts";
 
 /** A word with a shape and a color. */
 export function Status({ tone, children }: { tone: Tone; children: ComponentChildren }) {

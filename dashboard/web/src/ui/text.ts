@@ -1,4 +1,5 @@
 /** Texts that several screens share. */
+import type { Tone } from "./health.ts";
 
 /** Content that is loading, stale, unreachable, or missing. */
 export const statesText = {
@@ -50,4 +51,39 @@ export const accessText = {
 /** Deletions. */
 export const deletionText = {
   deleting: (what: string) => `Deleting ${what}.`,
+};
+
+/** Texts of tables and their filters. */
+export const tableText = {
+  /** Label of the search field. */
+  find: (what: string) => `Find ${what}`,
+  /** Label of the status buttons. */
+  status: "Status",
+  tones: {
+    bad: "Needs attention",
+    busy: "In progress",
+    off: "Waiting or paused",
+    good: "Ready",
+  } satisfies Record<Tone, string>,
+  all: (count: number, what: string) => `${count} ${what}`,
+  some: (count: number, all: number, what: string) => `${count} of ${all} ${what}`,
+  none: (what: string) => `No ${what} match`,
+  words: (words: string) => `the text “${words}”`,
+  statuses: (labels: readonly string[]) => `the status “${labels.join("” or “")}”`,
+  and: " and ",
+  clear: "Clear filters",
+  sortBy: "Sort by",
+};
+
+/** Texts of copy buttons. */
+export const copyText = {
+  copied: "Copied",
+  /** Shown where the browser has no clipboard for the page: it has selected the text. */
+  selected: "Selected",
+  copyImage: (image: string) => `Copy ${image}`,
+};
+
+/** Texts of lists of Kubernetes Events. */
+export const eventText = {
+  times: (count: number) => `${count} times`,
 };
