@@ -7,6 +7,7 @@ import { screens } from "./screens.ts";
 import { SessionEnded, Unreachable, Welcome } from "./ui/login.tsx";
 import { isNamespaceSelected, startNamespace } from "./ui/namespace.tsx";
 import { Notices, notify } from "./ui/notices.tsx";
+import { restorePlace } from "./ui/scroll.ts";
 import { Home, NotFound } from "./ui/states.tsx";
 
 export function App() {
@@ -24,7 +25,7 @@ export function App() {
       <ErrorBoundary onError={(error) => notify("bad", `Cannot show this screen: ${error.message}`)}>
         <Frame>
           {isNamespaceSelected.value && (
-            <Router>
+            <Router onRouteChange={restorePlace}>
               {screens.map(({ path, component }) => (
                 <Route key={path} path={path} component={component} />
               ))}

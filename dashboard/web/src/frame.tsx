@@ -7,6 +7,7 @@ import icon from "./icon.svg";
 import { screens } from "./screens.ts";
 import { NamespacePicker } from "./ui/namespace.tsx";
 import { notify, withLead } from "./ui/notices.tsx";
+import { isReturning } from "./ui/scroll.ts";
 import { ThemePicker } from "./ui/theme.tsx";
 
 export function Frame({ children }: { children: ComponentChildren }) {
@@ -18,7 +19,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   useEffect(() => {
     setOpen(false);
     // Keyboard and screen reader users start at the content of a new screen.
-    if (shown.current !== path) content.current?.focus();
+    if (shown.current !== path && !isReturning()) content.current?.focus();
     shown.current = path;
   }, [path]);
   useEffect(() => {
