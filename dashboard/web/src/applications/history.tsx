@@ -8,6 +8,8 @@ import { historyAddress } from "../bus/addresses.ts";
 import { ActionButton } from "../ui/actionbutton.tsx";
 import { Age } from "../ui/age.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { ImageName } from "../ui/imagename.tsx";
+import { shortImage } from "../ui/images.ts";
 import { notifyOutcome } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { rollBack, unpin } from "./changes.ts";
@@ -37,7 +39,7 @@ function Pinned({ app, image }: { app: Stored<Application>; image: string }) {
   return (
     <div class="notice busy row">
       <span>
-        {text.pinnedTo} <code>{image}</code>. {text.othersNotDeployed}
+        {text.pinnedTo} <ImageName of={image} />. {text.othersNotDeployed}
       </span>
       <DeployNewest app={app} />
     </div>
@@ -89,7 +91,7 @@ function Images({ app, onRollBack }: { app: Stored<Application>; onRollBack: (im
           {history.map(({ image, revision, time }) => (
             <tr key={`${image} ${time}`}>
               <th scope="row" data-label="Image">
-                <code>{image}</code>
+                <ImageName of={image} />
               </th>
               <td data-label="Revision">{revision && <code>{revision.slice(0, 12)}</code>}</td>
               <td data-label="Since">
@@ -104,7 +106,7 @@ function Images({ app, onRollBack }: { app: Stored<Application>; onRollBack: (im
                   <ActionButton needs={patching(app)} onClick={() => onRollBack(image)}>
                     {/* While an older image is pinned, another one may be newer or older. */}
                     {spec.pinnedImage === undefined ? "Roll back" : "Deploy"}
-                    <span class="unseen"> {spec.pinnedImage === undefined ? `to ${image}` : image}</span>
+                    <span class="unseen"> {spec.pinnedImage === undefined ? `to ${shortImage(image)}` : shortImage(image)}</span>
                   </ActionButton>
                 )}
               </td>

@@ -7,6 +7,7 @@ import { Age } from "../ui/age.tsx";
 import { Conditions } from "../ui/conditions.tsx";
 import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { ImageName } from "../ui/imagename.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
@@ -51,6 +52,7 @@ export function Overview({
 function Summary({ app, builds }: { app: Stored<Application>; builds: Watched<RemoteSync> }) {
   const { spec, status, metadata } = app;
   const urls = status?.urls ?? [];
+  const image = status?.currentImage || spec.image;
   return (
     <Facts
       title="Summary"
@@ -68,7 +70,7 @@ function Summary({ app, builds }: { app: Stored<Application>; builds: Watched<Re
         [
           "Image",
           <>
-            <code>{status?.currentImage || spec.image || "none yet"}</code>
+            {image ? <ImageName of={image} /> : "none yet"}
             {spec.pinnedImage !== undefined && (
               <div class="row">
                 <span class="quiet small">

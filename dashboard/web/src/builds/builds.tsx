@@ -5,11 +5,12 @@ import type { Stored } from "denrei/kinds";
 import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age, Duration } from "../ui/age.tsx";
+import { ImageName } from "../ui/imagename.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { conditionsOf, Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { digestOf, endOf, newestFirst, numberOf, reasonOf, resultOf } from "./build.ts";
+import { endOf, newestFirst, numberOf, reasonOf, resultOf } from "./build.ts";
 import { Commit } from "./repository.tsx";
 import { Steps } from "./steps.tsx";
 
@@ -95,11 +96,6 @@ const columnsWith = (
   ["Reason", reasonOf],
   ["Revision", ({ spec }) => <Commit sha={spec.source?.git?.revision} url={url} />],
   ["Duration", (build) => <Duration from={build.metadata.creationTimestamp} to={endOf(build)} />],
-  ["Image", ({ status }) => <Digest image={status?.latestImage} />],
+  ["Image", ({ status }) => <ImageName of={status?.latestImage} />],
   ["Started", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
 ];
-
-function Digest({ image }: { image: string | undefined }) {
-  const digest = digestOf(image);
-  return digest === "" ? null : <code title={image}>{digest.slice(0, "sha256:".length + 12)}</code>;
-}

@@ -3,6 +3,7 @@ import type { RemoteSync } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
 import { Age } from "../ui/age.tsx";
 import { Facts } from "../ui/facts.tsx";
+import { ImageName } from "../ui/imagename.tsx";
 import { Commit, Followed, Source } from "./repository.tsx";
 
 export function Summary({ sync, url }: { sync: Stored<RemoteSync>; url: string | undefined }) {
@@ -33,7 +34,10 @@ export function Summary({ sync, url }: { sync: Stored<RemoteSync>; url: string |
           "Revision",
           status?.revision ? <Commit key="revision" sha={status.revision} url={url} /> : "not known yet",
         ],
-        ["Newest image", status?.latestImage ? <code key="image">{status.latestImage}</code> : "none yet"],
+        [
+          "Newest image",
+          status?.latestImage ? <ImageName key="image" of={status.latestImage} /> : "none yet",
+        ],
         [
           "Image repository",
           <>

@@ -1,0 +1,8 @@
+/** Image references. Pure. */
+
+/** Digits of an abbreviated digest: enough to tell images apart, as with docker and crane. */
+const digits = 12;
+
+/** An image with an abbreviated digest: `registry/web:1@sha256:1234567890ab…`. */
+export const shortImage = (image: string): string =>
+  image.replace(new RegExp(`(@[a-z0-9+._-]+:[0-9a-f]{${digits}})[0-9a-f]+$`), "$1…");
