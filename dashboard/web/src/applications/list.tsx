@@ -3,6 +3,7 @@ import type { Application } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
 import { applications } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
+import { ImageName } from "../ui/imagename.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
@@ -23,9 +24,24 @@ const search: ListSearch<Application> = {
 
 const columns: readonly Column<Stored<Application>>[] = [
   healthColumn,
-  ["Address", ({ status }) => <OutLink to={status?.url || undefined} />],
-  ["Image", ({ status }) => <code class="cut">{status?.currentImage ?? ""}</code>],
-  ["Pods", ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`, "number"],
+  [
+    "Address",
+    ({ status }) => <OutLink to={status?.url || undefined} />,
+    "text",
+    ({ status }) => status?.url || undefined,
+  ],
+  [
+    "Image",
+    ({ status }) => <ImageName of={status?.currentImage} />,
+    "text",
+    ({ status }) => status?.currentImage || undefined,
+  ],
+  [
+    "Pods",
+    ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
+    "number",
+    ({ status }) => status?.readyReplicas ?? 0,
+  ],
   createdColumn,
 ];
 

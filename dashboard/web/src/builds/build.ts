@@ -57,6 +57,3 @@ export function endOf(build: Build): string | undefined {
 /** Whether another build of the same commit was requested. */
 export const isRebuildRequested = ({ metadata }: Build): boolean =>
   metadata.annotations?.[kpack.rebuild] !== undefined;
-
-/** The digest in an image reference: the part after the `@`. */
-export const digestOf = (image: string | undefined): string => image?.split("@")[1] ?? "";

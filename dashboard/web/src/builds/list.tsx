@@ -1,12 +1,13 @@
 /** The list of RemoteSyncs. */
 import type { RemoteSync } from "@denrei/functions/paas/kinds";
 import { labels } from "@denrei/functions/paas/names";
-import type { Stored } from "denrei/kinds";
+import type { Condition, Stored } from "denrei/kinds";
 import { useMemo } from "preact/hooks";
 import { images, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
+import { type SortValue, statusValue } from "../ui/sort.ts";
 import { conditionsOf, humanize, Status, type Tone } from "../ui/status.tsx";
 import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
 import { Commit, Followed, OptionalLink, type UrlOf, useUrlOf } from "./repository.tsx";
@@ -44,7 +45,7 @@ type Sync = Stored<RemoteSync>;
 
 const columnsWith = (urlOf: UrlOf): readonly Column<Sync>[] => [
   healthColumn,
-  ["Application", (sync) => <ApplicationLink sync={sync} />],
+  ["Application", (sync) => <ApplicationLink sync={sync} />, "text", ({ spec }) => spec.applicationRef.name],
   [
     "Repository",
     (sync) => {
@@ -59,9 +60,11 @@ const columnsWith = (urlOf: UrlOf): readonly Column<Sync>[] => [
         </span>
       );
     },
+    "text",
+    ({ spec: { base } }) => `${base.github.owner}/${base.github.repo}`,
   ],
   ["Revision", ({ spec, status }) => <Commit sha={status?.revision} url={urlOf(spec.base.github)} />],
-  ["Build", (sync) => <BuildState sync={sync} />],
+  ["Build", (sync) => <BuildState sync={sync} />, "text", buildValue],
   createdColumn,
 ];
 
@@ -76,10 +79,21 @@ function ApplicationLink({ sync: { metadata, spec } }: { sync: Sync }) {
 
 const tones: Readonly<Record<string, Tone>> = { True: "good", False: "bad", Unknown: "busy" };
 
+function buildValue(sync: RemoteSync): SortValue {
+  const built = builtOf(sync);
+  return built && statusValue([tones[built.status] ?? "busy", built.reason]);
+}
+
+/** The condition of the newest build. */
+function builtOf(sync: RemoteSync): Condition | undefined {
+  const built = conditionsOf(sync).find(({ type }) => type === "Built");
+  return built?.reason === "Waiting" ? undefined : built;
+}
+
 /** The state of the newest build, and its step while it runs. */
 function BuildState({ sync }: { sync: RemoteSync }) {
-  const built = conditionsOf(sync).find(({ type }) => type === "Built");
-  if (built === undefined || built.reason === "Waiting") return <span class="quiet">none yet</span>;
+  const built = builtOf(sync);
+  if (built === undefined) return <span class="quiet">none yet</span>;
   const { status, reason, message } = built;
   const number = sync.status?.buildNumber;
   return (

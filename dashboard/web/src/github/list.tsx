@@ -4,9 +4,10 @@ import type { Stored } from "denrei/kinds";
 import { useWatch, type Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
-import { ListScreen, type ListText } from "../ui/listscreen.tsx";
+import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loading, Staleness } from "../ui/states.tsx";
+import { timeValue } from "../ui/sort.ts";
 import { type Column, createdColumn, healthColumn, ObjectTable } from "../ui/table.tsx";
 import { Countdown } from "./countdown.tsx";
 import { appPage, repositoriesOf } from "./facts.ts";
@@ -21,6 +22,16 @@ const text: ListText = {
   createFirst: "Create the first one",
 };
 
+const search: ListSearch<Installation> = {
+  kinds: "Installations",
+  textsOf: ({ spec, status }) => [
+    spec.appRef.name,
+    spec.installationID,
+    repositoriesOf(spec),
+    status?.secret,
+  ],
+};
+
 const columns: readonly Column<Stored<Installation>>[] = [
   healthColumn,
   [
@@ -30,11 +41,27 @@ const columns: readonly Column<Stored<Installation>>[] = [
         {spec.appRef.name} <span class="quiet small">installation {spec.installationID}</span>
       </span>
     ),
+    "text",
+    ({ spec }) => spec.appRef.name,
   ],
-  ["Repositories", ({ spec }) => repositoriesOf(spec)],
-  ["Secret", ({ status }) => status?.secret],
-  ["Token expires", ({ status }) => <Countdown to={status?.expiresAt} />],
-  ["Next refresh", ({ status }) => <Age of={status?.refreshAt} />],
+  ["Repositories", ({ spec }) => repositoriesOf(spec), "text", ({ spec }) => repositoriesOf(spec)],
+  ["Secret", ({ status }) => status?.secret, "text", ({ status }) => status?.secret],
+  [
+    "Token expires",
+    ({ status }) => (
+      <span>
+        <Countdown to={status?.expiresAt} />
+        {status?.refreshAt && (
+          <span class="quiet small">
+            {" "}
+            next refresh <Age of={status.refreshAt} />
+          </span>
+        )}
+      </span>
+    ),
+    "text",
+    ({ status }) => timeValue(status?.expiresAt),
+  ],
 ];
 
 export function GitHubList() {
@@ -45,7 +72,7 @@ export function GitHubList() {
     [clusterGitHubApps, {}],
   );
   return (
-    <ListScreen path="/github" text={text} watched={watched} columns={columns}>
+    <ListScreen path="/github" text={text} watched={watched} columns={columns} search={search}>
       <Apps title="GitHubApps" watched={apps} none="No GitHubApps here." />
       <Apps
         title="ClusterGitHubApps"
@@ -59,7 +86,7 @@ export function GitHubList() {
 
 const appColumns: readonly Column<Stored<GitHubApp | ClusterGitHubApp>>[] = [
   healthColumn,
-  ["App ID", ({ spec }) => <code>{spec.appID}</code>],
+  ["App ID", ({ spec }) => <code>{spec.appID}</code>, "text", ({ spec }) => spec.appID],
   ["On GitHub", ({ spec, status }) => <OutLink to={appPage(spec, status?.slug)} />],
   ["Rules", ({ spec }) => (spec.allowed ? `${spec.allowed.length} in spec.allowed` : "none")],
   createdColumn,
@@ -89,7 +116,7 @@ function Apps({
       ) : items.length === 0 ? (
         <p class="quiet">{none}</p>
       ) : (
-        <ObjectTable objects={items} columns={appColumns} />
+        <ObjectTable objects={items} columns={appColumns} sortParameter={`sort-${title.toLowerCase()}`} />
       )}
     </section>
   );

@@ -13,41 +13,64 @@ import type { KubeObject, Stored } from "denrei/kinds";
 import { combineLists, useWatch, type Watched } from "../api/watch.ts";
 import { Head } from "../ui/head.tsx";
 import { namespace, useNamespaceInAddress } from "../ui/namespace.tsx";
+import { searchText, toneOf } from "../ui/listscreen.tsx";
+import { Searchable } from "../ui/searchable.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { type Column, createdColumn, healthColumn, ObjectTable } from "../ui/table.tsx";
 import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
 import { screenOf, stackIn } from "./kinds.ts";
 import { Connection, EventState, Parts, sourceOf } from "./status.tsx";
 
+const nameInPipecd: Column<Stored<Environment | Application | EventRegistration>> = [
+  "Name in PipeCD",
+  ({ spec }) => spec.name,
+  "text",
+  ({ spec }) => spec.name,
+];
+
+const pathOf = ({ repository, path }: Application["spec"]): string => `${repository}: ${path}`;
+
 const planeColumns: readonly Column<Stored<ControlPlane>>[] = [
+  healthColumn,
   ["Version", ({ spec }) => <code>{spec.version}</code>],
   ["Parts", (plane) => <Parts of={plane} />],
+  createdColumn,
 ];
 const storeColumns: readonly Column<Stored<Minio | Mongo | Mysql>>[] = [
-  ["Kind", ({ kind }) => kind],
+  healthColumn,
+  ["Kind", ({ kind }) => kind, "text", ({ kind }) => kind],
   ["Version", ({ spec }) => <code>{spec.version ?? "default"}</code>],
   ["Pods", ({ status }) => `${status?.availableReplicas ?? 0}/1`],
+  createdColumn,
 ];
 const pipedColumns: readonly Column<Stored<Piped>>[] = [
-  ["Version", ({ spec }) => <code>{spec.version}</code>],
-  ["Project", ({ spec }) => spec.projectID],
+  healthColumn,
+  ["Version", ({ spec }) => <code>{spec.version}</code>, "text", ({ spec }) => spec.version],
+  ["Project", ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
   ["Connection", (piped) => <Connection of={piped} />],
+  createdColumn,
 ];
 const environmentColumns: readonly Column<Stored<Environment>>[] = [
-  ["Name in PipeCD", ({ spec }) => spec.name],
-  ["Project", ({ spec }) => spec.projectID],
+  healthColumn,
+  nameInPipecd,
+  ["Project", ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
+  createdColumn,
 ];
 const applicationColumns: readonly Column<Stored<Application>>[] = [
-  ["Name in PipeCD", ({ spec }) => spec.name],
-  ["Kind", ({ spec }) => spec.kind],
-  ["Piped", ({ spec }) => spec.pipedRef.objectName],
-  ["Path", ({ spec }) => <code class="cut">{`${spec.repository}: ${spec.path}`}</code>],
+  healthColumn,
+  nameInPipecd,
+  ["Kind", ({ spec }) => spec.kind, "text", ({ spec }) => spec.kind],
+  ["Piped", ({ spec }) => spec.pipedRef.objectName, "text", ({ spec }) => spec.pipedRef.objectName],
+  ["Path", ({ spec }) => <code>{pathOf(spec)}</code>, "text", ({ spec }) => pathOf(spec)],
+  createdColumn,
 ];
 const registrationColumns: readonly Column<Stored<EventRegistration>>[] = [
-  ["Name in PipeCD", ({ spec }) => spec.name],
-  ["Project", ({ spec }) => spec.projectID],
-  ["Source", ({ spec }) => sourceOf(spec)],
+  healthColumn,
+  nameInPipecd,
+  ["Project", ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
+  ["Source", ({ spec }) => sourceOf(spec), "text", ({ spec }) => sourceOf(spec)],
   ["Event", ({ status }) => <EventState of={status} />],
+  createdColumn,
 ];
 
 export function PipecdList() {
@@ -62,25 +85,50 @@ export function PipecdList() {
       <div class="stack">
         <DeletionProgress present={all.items} gone={gone} />
         <Loaded watched={all} empty={<Introduction />}>
-          {() => (
-            <>
-              <Section name="Control planes" of={planes} columns={planeColumns} />
-              <Section
-                name="Stores"
-                of={combineLists<Minio | Mongo | Mysql>(stores)}
-                columns={storeColumns}
-              />
-              <Section name="Pipeds" of={pipeds} columns={pipedColumns} />
-              <Section name="Environments" of={environments} columns={environmentColumns} />
-              <Section name="Applications" of={applications} columns={applicationColumns} />
-              <Section name="Event registrations" of={registrations} columns={registrationColumns} />
-            </>
+          {(items) => (
+            <Searchable items={items} text={textOf} tone={toneOf} what="PipeCD objects">
+              {(found) => {
+                const shown: ReadonlySet<Stored> = new Set(found);
+                return (
+                  <>
+                    <Section name="Control planes" of={planes} shown={shown} columns={planeColumns} />
+                    <Section
+                      name="Stores"
+                      of={combineLists<Minio | Mongo | Mysql>(stores)}
+                      shown={shown}
+                      columns={storeColumns}
+                    />
+                    <Section name="Pipeds" of={pipeds} shown={shown} columns={pipedColumns} />
+                    <Section
+                      name="Environments"
+                      of={environments}
+                      shown={shown}
+                      columns={environmentColumns}
+                    />
+                    <Section
+                      name="Applications"
+                      of={applications}
+                      shown={shown}
+                      columns={applicationColumns}
+                    />
+                    <Section
+                      name="Event registrations"
+                      of={registrations}
+                      shown={shown}
+                      columns={registrationColumns}
+                    />
+                  </>
+                );
+              }}
+            </Searchable>
           )}
         </Loaded>
       </div>
     </>
   );
 }
+
+const textOf = (object: Stored): string => searchText(object, { textsOf: ({ kind }) => [kind] });
 
 function Introduction() {
   return (
@@ -97,13 +145,17 @@ function Introduction() {
 
 function Section<T extends KubeObject>({
   name,
-  of: { items },
+  of: list,
+  shown,
   columns,
 }: {
   name: string;
   of: Watched<T>;
+  /** The objects that match the filters. */
+  shown: ReadonlySet<Stored>;
   columns: readonly Column<Stored<T>>[];
 }) {
+  const items = list.items.filter((item) => shown.has(item));
   if (items.length === 0) return null;
   return (
     <section class="stack" aria-label={name}>
@@ -111,7 +163,12 @@ function Section<T extends KubeObject>({
         <h2>{name}</h2>
         <span class="quiet small">{items.length}</span>
       </div>
-      <ObjectTable objects={items} to={screenOf} columns={[healthColumn, ...columns, createdColumn]} />
+      <ObjectTable
+        objects={items}
+        to={screenOf}
+        columns={columns}
+        sortParameter={`sort-${name.toLowerCase().replaceAll(" ", "-")}`}
+      />
     </section>
   );
 }

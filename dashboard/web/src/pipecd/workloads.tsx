@@ -3,10 +3,20 @@ import { controllerOf, type Deployment, type KubeObject, type StatefulSet, type 
 import type { Watched } from "../api/watch.ts";
 import { Loaded } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";
-import { createdColumn, ObjectTable } from "../ui/table.tsx";
+import { type Column, createdColumn, ObjectTable } from "../ui/table.tsx";
 
 /** A kind that runs pods. */
 export type Workload = Deployment | StatefulSet;
+
+const componentOf = ({ metadata }: Workload): string =>
+  metadata.labels?.["app.kubernetes.io/component"] ?? "";
+
+const columns: readonly Column<Stored<Workload>>[] = [
+  ["Kind", ({ kind }) => kind, "text", ({ kind }) => kind],
+  ["Component", componentOf, "text", componentOf],
+  ["Pods", (workload) => <Pods of={workload} />],
+  createdColumn,
+];
 
 /** A table of the workloads that the object controls. */
 export function Workloads({ of: owner, watched }: { of: Stored; watched: Watched<Workload> }) {
@@ -19,17 +29,7 @@ export function Workloads({ of: owner, watched }: { of: Stored; watched: Watched
         <h2 id="children">Workloads</h2>
       </header>
       <Loaded watched={{ ...watched, items }} empty={<p>No workloads.</p>}>
-        {(workloads) => (
-          <ObjectTable
-            objects={workloads}
-            columns={[
-              ["Kind", ({ kind }) => kind],
-              ["Component", ({ metadata }) => metadata.labels?.["app.kubernetes.io/component"] ?? ""],
-              ["Pods", (workload) => <Pods of={workload} />],
-              createdColumn,
-            ]}
-          />
-        )}
+        {(workloads) => <ObjectTable objects={workloads} columns={columns} />}
       </Loaded>
     </section>
   );

@@ -38,6 +38,10 @@ export function PipelineList() {
   return <ListScreen path="/previews" text={text} watched={watched} columns={columns} search={search} />;
 }
 
+/** The number of previews that are ready. */
+const readyIn = (status: AppPipeline["status"]): number | undefined =>
+  status && (status.previews ?? []).filter(({ phase }) => phase === "Ready").length;
+
 const columnsWith = (urlOf: UrlOf): readonly Column<Stored<AppPipeline>>[] => [
   healthColumn,
   [
@@ -47,13 +51,11 @@ const columnsWith = (urlOf: UrlOf): readonly Column<Stored<AppPipeline>>[] => [
         <OptionalLink to={urlOf(base.github)}>{`${base.github.owner}/${base.github.repo}`}</OptionalLink>
       </span>
     ),
+    "text",
+    ({ spec: { base } }) => `${base.github.owner}/${base.github.repo}`,
   ],
-  ["Open", ({ status }) => status?.open ?? "", "number"],
-  [
-    "Ready",
-    ({ status }) => status && (status.previews ?? []).filter(({ phase }) => phase === "Ready").length,
-    "number",
-  ],
-  ["Domain", ({ spec }) => spec.domainBase],
+  ["Open", ({ status }) => status?.open ?? "", "number", ({ status }) => status?.open],
+  ["Ready", ({ status }) => readyIn(status), "number", ({ status }) => readyIn(status)],
+  ["Domain", ({ spec }) => spec.domainBase, "text", ({ spec }) => spec.domainBase],
   createdColumn,
 ];

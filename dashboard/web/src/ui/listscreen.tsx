@@ -7,7 +7,7 @@ import { Head } from "./head.tsx";
 import { useNamespaceInAddress } from "./namespace.tsx";
 import { Searchable } from "./searchable.tsx";
 import { Loaded } from "./states.tsx";
-import { healthOf } from "./status.tsx";
+import { healthOf, type Tone } from "./status.tsx";
 import { type Column, ObjectTable } from "./table.tsx";
 
 /** The fixed texts of a list screen. */
@@ -28,7 +28,7 @@ export interface ListSearch<T extends KubeObject> {
   /** Plural of the kind: `Applications`. */
   readonly kinds: string;
   /** Texts to search besides namespace, name, and health. */
-  textsOf(object: Stored<T>): readonly unknown[];
+  readonly textsOf?: (object: Stored<T>) => readonly unknown[];
 }
 
 /** A title with a create button, and a table of the objects. `path` is the address of the list; objects are below it. */
@@ -44,7 +44,7 @@ export function ListScreen<T extends KubeObject>({
   text: ListText;
   watched: Watched<T>;
   columns: readonly Column<Stored<T>>[];
-  search?: ListSearch<T>;
+  search: ListSearch<T>;
   /** Shown below the list. */
   children?: ComponentChildren;
 }) {
@@ -53,6 +53,7 @@ export function ListScreen<T extends KubeObject>({
     ({ metadata }: Stored<T>) => `${path}/${metadata.namespace}/${metadata.name}`,
     [path],
   );
+  const textOf = useCallback((object: Stored<T>) => searchText(object, search), [search]);
   const table = (objects: readonly Stored<T>[]) => (
     <ObjectTable objects={objects} to={to} columns={columns} />
   );
@@ -67,15 +68,11 @@ export function ListScreen<T extends KubeObject>({
         </>
       }
     >
-      {(items) =>
-        search ? (
-          <Searchable items={items} text={(object) => searchText(object, search)} what={search.kinds}>
-            {table}
-          </Searchable>
-        ) : (
-          table(items)
-        )
-      }
+      {(items) => (
+        <Searchable items={items} text={textOf} tone={toneOf} what={search.kinds}>
+          {table}
+        </Searchable>
+      )}
     </Loaded>
   );
   return (
@@ -97,7 +94,14 @@ export function ListScreen<T extends KubeObject>({
   );
 }
 
-function searchText<T extends KubeObject>(object: Stored<T>, { textsOf }: ListSearch<T>): string {
+/** The words of an object that a search finds. */
+export function searchText<T extends KubeObject>(
+  object: Stored<T>,
+  { textsOf }: Pick<ListSearch<T>, "textsOf">,
+): string {
   const { namespace, name } = object.metadata;
-  return [namespace, name, healthOf(object)[1], ...textsOf(object)].join(" ");
+  return [namespace, name, healthOf(object)[1], ...(textsOf?.(object) ?? [])].join(" ");
 }
+
+/** The status by which objects are filtered. */
+export const toneOf = (object: KubeObject): Tone => healthOf(object)[0];

@@ -3,6 +3,8 @@ import type { Stored } from "denrei/kinds";
 import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
+import { ImageName } from "./imagename.tsx";
+import { statusValue, timeValue } from "./sort.ts";
 import { Loaded } from "./states.tsx";
 import { humanize, Status, type Tone } from "./status.tsx";
 import { type Column, Table } from "./table.tsx";
@@ -32,27 +34,34 @@ export function Pods({ watched }: { watched: Watched<PodObject> }) {
         <h2 id="pods">Pods</h2>
       </header>
       <Loaded watched={watched} empty={<p>No pods. Either 0 are requested, or none could be created yet.</p>}>
-        {(pods) => <Table rows={pods} keyOf={({ metadata }) => metadata.uid ?? ""} columns={columns} />}
+        {(pods) => <Table rows={pods} keyOf={uidOf} columns={columns} />}
       </Loaded>
     </section>
   );
 }
 
+const restartsOf = ({ status }: PodObject): number =>
+  (status?.containerStatuses ?? []).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0);
+
+const uidOf = ({ metadata }: PodObject): string => metadata.uid ?? "";
+
 const columns: readonly Column<Stored<PodObject>>[] = [
-  ["Name", ({ metadata }) => metadata.name],
+  ["Name", ({ metadata }) => metadata.name, "text", ({ metadata }) => metadata.name],
   [
     "State",
     (pod) => {
       const [tone, word] = podState(pod);
       return <Status tone={tone}>{word}</Status>;
     },
+    "text",
+    (pod) => statusValue(podState(pod)),
   ],
-  ["Image", ({ spec }) => <code class="cut">{spec.containers?.[0]?.image ?? ""}</code>],
+  ["Image", ({ spec }) => <ImageName of={spec.containers?.[0]?.image} />],
+  ["Restarts", restartsOf, "number", restartsOf],
   [
-    "Restarts",
-    ({ status }) =>
-      (status?.containerStatuses ?? []).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
-    "number",
+    "Age",
+    ({ metadata }) => <Age of={metadata.creationTimestamp} />,
+    "text",
+    ({ metadata }) => timeValue(metadata.creationTimestamp),
   ],
-  ["Age", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
 ];

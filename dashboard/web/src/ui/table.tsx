@@ -1,14 +1,30 @@
 /** Tables of rows, and of Kubernetes objects. */
 import type { KubeObject, Stored } from "denrei/kinds";
-import type { ComponentChildren } from "preact";
-import { memo } from "preact/compat";
-import { useMemo } from "preact/hooks";
+import { Component, type ComponentChildren } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Age } from "./age.tsx";
 import { namespace } from "./namespace.tsx";
-import { Health } from "./status.tsx";
+import {
+  nextSort,
+  parseSort,
+  type Sort,
+  type SortValue,
+  sortKeyOf,
+  sortRows,
+  statusValue,
+  timeValue,
+} from "./sort.ts";
+import { Health, healthOf } from "./status.tsx";
+import { tableText as words } from "./text.ts";
+import { useUrlState } from "./urlstate.ts";
 
-/** A column: its name, its cell for a row, and whether it holds numbers. */
-export type Column<Row> = readonly [name: string, cell: (row: Row) => ComponentChildren, is?: "number"];
+/** A column: its name, its cell for a row, whether it holds numbers, and the values by which users can sort the rows. */
+export type Column<Row> = readonly [
+  name: string,
+  cell: (row: Row) => ComponentChildren,
+  is?: "text" | "number",
+  sortBy?: (row: Row) => SortValue,
+];
 
 /** A table. Unchanged rows are not rendered again if `columns` stays the same array. */
 export function Table<Row>({
@@ -17,6 +33,7 @@ export function Table<Row>({
   columns,
   caption,
   current,
+  sortParameter = "sort",
 }: {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
@@ -26,23 +43,27 @@ export function Table<Row>({
   caption?: string;
   /** The selected row. */
   current?: Row | undefined;
+  /** The query parameter that holds the order, if the screen has several tables. */
+  sortParameter?: string;
 }) {
+  const [text, setSort] = useUrlState(sortParameter);
+  const sort = parseSort(text);
+  const sorted = useMemo(() => inOrder(rows, columns, parseSort(text)), [rows, columns, text]);
+  const shown = useRowsInSteps(sorted.length, text);
   return (
     <div class="table">
       <table>
         {caption && <caption class="unseen">{caption}</caption>}
         <thead>
-          <tr>
-            {columns.map(([name, , is]) => (
-              <th key={name} scope="col" class={is}>
-                {name}
-              </th>
+          <tr data-label={words.sortBy}>
+            {columns.map((column) => (
+              <HeaderCell key={column[0]} column={column} sort={sort} onSort={setSort} />
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <MemoRow key={keyOf(row)} row={row} columns={columns} isCurrent={row === current} />
+          {sorted.slice(0, shown).map((row) => (
+            <TableRow key={keyOf(row)} row={row} columns={columns} isCurrent={row === current} />
           ))}
         </tbody>
       </table>
@@ -50,32 +71,90 @@ export function Table<Row>({
   );
 }
 
-function TableRow<Row>({
-  row,
-  columns: [first, ...others],
-  isCurrent,
+/** More than a screen shows. */
+const firstRows = 100;
+
+/**
+ * How many rows are rendered: the first ones at once, and the others afterwards in growing steps, so that typing in a filter does not
+ * wait for a thousand rows. Starts over when the order changes.
+ */
+function useRowsInSteps(count: number, order: string): number {
+  const [stored, store] = useState({ limit: firstRows, order });
+  const limit = stored.order === order ? stored.limit : firstRows;
+  useEffect(() => {
+    // A longer list grows from the length of a shorter one.
+    const next = limit < count ? limit * 4 : Math.max(firstRows, count);
+    if (next === limit && stored.order === order) return undefined;
+    const timer = setTimeout(() => store({ limit: next, order }));
+    return () => clearTimeout(timer);
+  }, [count, limit, order, stored]);
+  return limit;
+}
+
+function inOrder<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sort: Sort | undefined,
+): readonly Row[] {
+  const sortBy = columns.find(([name]) => sortKeyOf(name) === sort?.key)?.[3];
+  return sort && sortBy ? sortRows(rows, sortBy, sort.direction) : rows;
+}
+
+function HeaderCell<Row>({
+  column: [name, , is = "text", sortBy],
+  sort,
+  onSort,
 }: {
-  row: Row;
-  columns: readonly Column<Row>[];
-  isCurrent: boolean;
+  column: Column<Row>;
+  sort: Sort | undefined;
+  onSort: (sort: string | undefined) => void;
 }) {
+  if (sortBy === undefined)
+    return (
+      <th scope="col" class={is}>
+        {name}
+      </th>
+    );
+  const key = sortKeyOf(name);
   return (
-    <tr aria-current={isCurrent || undefined}>
-      {first && (
-        <th scope="row" data-label={first[0]}>
-          <span>{first[1](row)}</span>
-        </th>
-      )}
-      {others.map(([name, cell, is]) => (
-        <td key={name} class={is} data-label={name}>
-          {cell(row)}
-        </td>
-      ))}
-    </tr>
+    <th scope="col" class={is} aria-sort={sort?.key === key ? sort.direction : "none"}>
+      <button type="button" class="sort" onClick={() => onSort(nextSort(sort, key))}>
+        {name}
+      </button>
+    </th>
   );
 }
 
-const MemoRow = memo(TableRow) as typeof TableRow;
+interface RowProps<Row> {
+  readonly row: Row;
+  readonly columns: readonly Column<Row>[];
+  readonly isCurrent: boolean;
+}
+
+/** A row, rendered again only if it changed. Not `memo` of preact/compat, which also makes `onChange` fire for each key. */
+class TableRow<Row> extends Component<RowProps<Row>> {
+  override shouldComponentUpdate(next: RowProps<Row>): boolean {
+    const { row, columns, isCurrent } = this.props;
+    return next.row !== row || next.columns !== columns || next.isCurrent !== isCurrent;
+  }
+
+  override render({ row, columns: [first, ...others], isCurrent }: RowProps<Row>) {
+    return (
+      <tr aria-current={isCurrent || undefined}>
+        {first && (
+          <th scope="row" data-label={first[0]}>
+            <span>{first[1](row)}</span>
+          </th>
+        )}
+        {others.map(([name, cell, is = "text"]) => (
+          <td key={name} class={is} data-label={name}>
+            {cell(row)}
+          </td>
+        ))}
+      </tr>
+    );
+  }
+}
 
 const uidOf = ({ metadata }: Stored): string => metadata.uid ?? "";
 
@@ -84,14 +163,30 @@ export function ObjectTable<T extends KubeObject>({
   objects,
   to,
   columns,
+  sortParameter,
 }: {
   objects: readonly Stored<T>[];
   /** The address of an object's screen. */
   to?: (object: Stored<T>) => string;
   columns: readonly Column<Stored<T>>[];
+  /** See {@link Table}. */
+  sortParameter?: string;
 }) {
-  const all = useMemo((): readonly Column<Stored<T>>[] => [["Name", nameTo(to)], ...columns], [to, columns]);
-  return <Table rows={objects} keyOf={uidOf} columns={all} />;
+  const all = useMemo(
+    (): readonly Column<Stored<T>>[] => [
+      ["Name", nameTo(to), "text", ({ metadata }) => metadata.name],
+      ...columns,
+    ],
+    [to, columns],
+  );
+  return (
+    <Table
+      rows={objects}
+      keyOf={uidOf}
+      columns={all}
+      {...(sortParameter !== undefined && { sortParameter })}
+    />
+  );
 }
 
 const nameTo =
@@ -104,10 +199,17 @@ const nameTo =
   );
 
 /** The health of an object. */
-export const healthColumn: Column<Stored> = ["Health", (object) => <Health of={object} />];
+export const healthColumn: Column<Stored> = [
+  "Health",
+  (object) => <Health of={object} />,
+  "text",
+  (object) => statusValue(healthOf(object)),
+];
 
 /** The age of an object. */
 export const createdColumn: Column<Stored> = [
   "Created",
   ({ metadata }) => <Age of={metadata.creationTimestamp} />,
+  "text",
+  ({ metadata }) => timeValue(metadata.creationTimestamp),
 ];

@@ -2,9 +2,10 @@
 import type { Hikawa } from "@denrei/functions/zundoko/kinds";
 import type { Stored } from "denrei/kinds";
 import { useWatch } from "../api/watch.ts";
-import { ListScreen, type ListText } from "../ui/listscreen.tsx";
+import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
-import { Health } from "../ui/status.tsx";
+import { statusValue } from "../ui/sort.ts";
+import { Health, healthOf } from "../ui/status.tsx";
 import { type Column, createdColumn } from "../ui/table.tsx";
 import { hikawas } from "./resources.ts";
 
@@ -17,14 +18,18 @@ const text: ListText = {
   createFirst: "Create the first one",
 };
 
+const search: ListSearch<Hikawa> = { kinds: "Hikawas" };
+
+const wordsOf = ({ status }: Hikawa): number => status?.numZundokosSaid ?? 0;
+
 const columns: readonly Column<Stored<Hikawa>>[] = [
-  ["Song", (hikawa) => <Health of={hikawa} />],
-  ["Words", ({ status }) => status?.numZundokosSaid ?? 0],
-  ["Pause", ({ spec }) => `${spec.intervalMillis} ms`],
+  ["Song", (hikawa) => <Health of={hikawa} />, "text", (hikawa) => statusValue(healthOf(hikawa))],
+  ["Words", wordsOf, "number", wordsOf],
+  ["Pause", ({ spec }) => `${spec.intervalMillis} ms`, "number", ({ spec }) => spec.intervalMillis],
   createdColumn,
 ];
 
 export function HikawaList() {
   const [watched] = useWatch([hikawas, { namespace: namespace.value || undefined }]);
-  return <ListScreen path="/zundoko" text={text} watched={watched} columns={columns} />;
+  return <ListScreen path="/zundoko" text={text} watched={watched} columns={columns} search={search} />;
 }

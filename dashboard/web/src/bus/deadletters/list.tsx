@@ -1,4 +1,5 @@
 /** The list of dead letters. */
+import { useMemo } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { DeadLetterItem, DeadLetterList } from "../../../../api/bus.ts";
 import { slowPollMillis, useQuery } from "../../api/query.ts";
@@ -6,8 +7,11 @@ import { Age } from "../../ui/age.tsx";
 import { Head } from "../../ui/head.tsx";
 import { namespace, useNamespaceInAddress } from "../../ui/namespace.tsx";
 import { QueryResult } from "../../ui/queryresult.tsx";
+import { Filtered, useFilter } from "../../ui/searchable.tsx";
+import { timeValue } from "../../ui/sort.ts";
 import { humanize } from "../../ui/status.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { withQuery } from "../../ui/urlstate.ts";
 import { deadLetterPath, deadLettersAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { plural } from "../numbers.ts";
@@ -20,8 +24,13 @@ export function DeadLetters() {
   const fn = query.function ?? "";
   const selection = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
   const result = useQuery<DeadLetterList>(`/api/bus/deadletters?${selection}`, slowPollMillis);
-  const all = result.value?.items ?? [];
-  const shown = fn === "" ? all : all.filter((letter) => letter.function === fn);
+  const all = result.value?.items ?? none;
+  const ofFunction = useMemo(
+    () => (fn === "" ? all : all.filter((letter) => letter.function === fn)),
+    [all, fn],
+  );
+  const filter = useFilter(ofFunction, textOf);
+  const shown = filter.found;
   return (
     <>
       <Head title="Dead letters">
@@ -41,18 +50,22 @@ export function DeadLetters() {
               <FunctionFilter
                 names={[...new Set([...all.map((letter) => letter.function), ...(fn ? [fn] : [])])].sort()}
                 chosen={fn}
-                onChoose={(name) => route(deadLettersAddress(name || undefined), true)}
+                onChoose={(name) => route(withQuery({ function: name }), true)}
               />
             )}
-            {shown.length === 0 ? (
+            {ofFunction.length === 0 ? (
               <Empty fn={fn} />
             ) : (
-              <Table
-                rows={shown}
-                keyOf={({ function: of, object }) => `${of} ${object.namespace}/${object.name}`}
-                columns={columns}
-                caption={`${plural(shown.length, "dead letter")}, the newest first`}
-              />
+              <Filtered filter={filter} what="dead letters">
+                {(found) => (
+                  <Table
+                    rows={found}
+                    keyOf={keyOf}
+                    columns={columns}
+                    caption={plural(found.length, "dead letter")}
+                  />
+                )}
+              </Filtered>
             )}
           </>
         )}
@@ -102,6 +115,14 @@ function FunctionFilter({
   );
 }
 
+const none: readonly DeadLetterItem[] = [];
+
+const keyOf = ({ function: of, object }: DeadLetterItem): string =>
+  `${of} ${object.namespace}/${object.name}`;
+
+const textOf = ({ function: fn, object, reason, message }: DeadLetterItem): string =>
+  [object.kind, object.namespace, object.name, fn, humanize(reason), message].join(" ");
+
 const columns: readonly Column<DeadLetterItem>[] = [
   [
     "Object",
@@ -112,11 +133,13 @@ const columns: readonly Column<DeadLetterItem>[] = [
         <span class="quiet small"> {object.namespace}</span>
       </>
     ),
+    "text",
+    ({ object }) => object.name,
   ],
-  ["Function", ({ function: fn }) => fn],
-  ["Reason", ({ reason }) => humanize(reason)],
-  ["Attempts", ({ attempts }) => attempts, "number"],
-  ["Given up", ({ time }) => <Age of={time} />],
+  ["Function", ({ function: fn }) => fn, "text", ({ function: fn }) => fn],
+  ["Reason", ({ reason }) => humanize(reason), "text", ({ reason }) => reason],
+  ["Attempts", ({ attempts }) => attempts, "number", ({ attempts }) => attempts],
+  ["Given up", ({ time }) => <Age of={time} />, "text", ({ time }) => timeValue(time)],
   [
     "Message",
     ({ message }) => (
