@@ -166,7 +166,7 @@ test("an Application can be scaled, and restarted as kubectl does it", async () 
   await alice.getByRole("dialog").getByRole("button", { name: "Scale" }).click();
   await until("web", ({ spec, status }) => spec.replicas === 2 && status?.readyReplicas === 2);
   await alice.getByText("2 of 2 ready").waitFor();
-  await alice.getByRole("button", { name: "Restart" }).click();
+  await alice.getByRole("button", { name: "Restart", exact: true }).click();
   await environment.until(Deployment, at("web"), ({ spec }) =>
     JSON.stringify(spec).includes("kubectl.kubernetes.io/restartedAt"),
   );

@@ -100,7 +100,7 @@ test("the page shows the build of a commit live, and opens the step that fails",
 
   await page.getByRole("heading", { level: 1, name: "web" }).waitFor();
   await page
-    .getByRole("row", { name: /#1 step by step Succeeded changed settings 1111111 .* sha256:[0-9a-f]{12}/ })
+    .getByRole("row", { name: /#1 step by step Succeeded changed settings 1111111 .*@sha256:[0-9a-f]{12}/ })
     .waitFor();
   await page.getByRole("button", { name: /^completion Done/ }).waitFor();
   expect(await page.getByRole("log").count()).toBe(0);

@@ -121,7 +121,7 @@ test("the headers sort a list by mouse and keyboard, and the address keeps the o
   await header("Pods").getByRole("button").click();
   await untilNames(["web-1", "web-10", "web-11"]);
   expect(query()).toEqual({ kept: "1" });
-  // What needs attention comes first.
+  // Objects that need attention come first.
   await header("Health").getByRole("button").click();
   await untilNames(["web-1", "web-10", "web-13"]);
 });

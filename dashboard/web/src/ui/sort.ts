@@ -1,7 +1,7 @@
 /** The order of a table's rows. Pure. */
 import { severityOf, type Tone } from "./health.ts";
 
-/** What rows are compared by. Rows without a value are last in both directions. */
+/** A value that rows are compared by. Rows without a value are last in both directions. */
 export type SortValue = string | number | undefined;
 
 /** A column and a direction. */
