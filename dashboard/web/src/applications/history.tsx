@@ -106,7 +106,10 @@ function Images({ app, onRollBack }: { app: Stored<Application>; onRollBack: (im
                   <ActionButton needs={patching(app)} onClick={() => onRollBack(image)}>
                     {/* While an older image is pinned, another one may be newer or older. */}
                     {spec.pinnedImage === undefined ? "Roll back" : "Deploy"}
-                    <span class="unseen"> {spec.pinnedImage === undefined ? `to ${shortImage(image)}` : shortImage(image)}</span>
+                    <span class="unseen">
+                      {" "}
+                      {spec.pinnedImage === undefined ? `to ${shortImage(image)}` : shortImage(image)}
+                    </span>
                   </ActionButton>
                 )}
               </td>

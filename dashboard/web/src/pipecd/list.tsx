@@ -12,8 +12,8 @@ import type {
 import type { KubeObject, Stored } from "denrei/kinds";
 import { combineLists, useWatch, type Watched } from "../api/watch.ts";
 import { Head } from "../ui/head.tsx";
-import { namespace, useNamespaceInAddress } from "../ui/namespace.tsx";
 import { searchText, toneOf } from "../ui/listscreen.tsx";
+import { namespace, useNamespaceInAddress } from "../ui/namespace.tsx";
 import { Searchable } from "../ui/searchable.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { type Column, createdColumn, healthColumn, ObjectTable } from "../ui/table.tsx";

@@ -4,6 +4,8 @@
  * https://developer.mozilla.org/docs/Web/API/Navigation_API
  */
 
+import { session } from "../api/session.ts";
+
 /** What a user left behind in a history entry. */
 interface Place {
   readonly top: number;
@@ -60,6 +62,8 @@ const currentKey = (): string => navigation.currentEntry?.key ?? "";
 
 /** Remembers the place in the current entry, and the address that the user goes to. */
 function remember(to?: string): void {
+  // A logout leaves nothing behind.
+  if (session.value === "none") return;
   const key = currentKey();
   const before = places.get(key);
   places.delete(key);
