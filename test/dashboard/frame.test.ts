@@ -67,6 +67,14 @@ test("the keyboard reaches the content, another screen, and into and out of a di
   await expect.poll(() => page.locator(":focus").textContent()).toBe("Scale");
 });
 
+test("the address of an unknown tab shows that it does not exist, and the way back", async () => {
+  await go(`/applications/${team}/keys/nonsense`);
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
+  await expectAccessible(page);
+  await link("Overview of keys").click();
+  await page.getByRole("region", { name: "Pods" }).waitFor();
+});
+
 test("a form can be filled in by keyboard: Tab reaches each field in turn", async () => {
   await go("/applications/new");
   await page.getByLabel("Name", { exact: true }).focus();

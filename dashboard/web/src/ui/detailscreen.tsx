@@ -6,7 +6,7 @@ import { EditObject, type ObjectForm } from "./form/object.tsx";
 import { Head } from "./head.tsx";
 import { Loaded, ObjectNotFound, useLastSeen } from "./states.tsx";
 import { Health } from "./status.tsx";
-import { Tabs } from "./tabs.tsx";
+import { hasTab, TabNotFound, Tabs } from "./tabs.tsx";
 
 /** The head, the tabs, and the tab `settings` with the form. `children` renders the other tabs. */
 export function DetailScreen<T extends KubeObject>({
@@ -32,6 +32,8 @@ export function DetailScreen<T extends KubeObject>({
   const [path, listName] = list;
   const [object] = watched.items;
   const seen = useLastSeen(watched);
+  const screen = `${path}/${namespace}/${name}`;
+  const allTabs = [["", "Overview"], ...tabs, ["settings", "Settings"]] as const;
   return (
     <>
       <Head
@@ -48,13 +50,10 @@ export function DetailScreen<T extends KubeObject>({
         {([shown]) =>
           shown && (
             <div class="stack">
-              <Tabs
-                at={`${path}/${namespace}/${name}`}
-                tabs={[["", "Overview"], ...tabs, ["settings", "Settings"]]}
-                current={tab}
-                label={`About ${name}`}
-              />
-              {tab === "settings" ? (
+              <Tabs at={screen} tabs={allTabs} current={tab} label={`About ${name}`} />
+              {!hasTab(allTabs, tab) ? (
+                <TabNotFound at={screen} label={`Overview of ${name}`} />
+              ) : tab === "settings" ? (
                 <EditObject key={shown.metadata.uid} kind={form} object={shown} />
               ) : (
                 children(shown)
