@@ -5,7 +5,7 @@ import { loginRoutes } from "./auth/login.ts";
 import { UnavailableError } from "./auth/unavailable.ts";
 import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
-import { errorBody } from "./errorbody.ts";
+import { errorBody, failedBody } from "./errorbody.ts";
 import { githubRoutes } from "./github/routes.ts";
 import { accessRoutes } from "./kubernetes/access.ts";
 import { logRoutes } from "./kubernetes/log.ts";
@@ -24,7 +24,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.onError((error, c) => {
     parts.log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
     if (error instanceof UnavailableError) return c.json(errorBody(error.reason, error.message), 503);
-    return c.json(errorBody("Unavailable", `The request failed: ${error.message}`), 502);
+    return c.json(failedBody, 502);
   });
   app.route("/", loginRoutes(parts));
   app.use("/api/*", rejectCrossSite(parts), requireSession(parts));

@@ -171,6 +171,11 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
       503,
       { reason: "Unavailable", message: expect.stringContaining("Kubernetes API") },
     ]);
+    const review = await alice.fetch("/api/bus/figures");
+    expect([review.status, await review.json()]).toEqual([
+      503,
+      { reason: "Unavailable", message: "The Kubernetes API does not answer." },
+    ]);
     log.write(written, ...texts(3, 5));
   } finally {
     await platform.apiserver.start();
@@ -259,6 +264,24 @@ describe("the page", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved shown.").waitFor();
   });
+});
+
+test("reports a bus outage without an address of the internal network", async () => {
+  const { nats } = environment.platform;
+  await nats.stop("SIGKILL");
+  try {
+    const answer = await alice.fetch("/api/bus/figures");
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      {
+        reason: "BusUnavailable",
+        message: "The bus, which stores the sessions, does not answer. Try again in a moment.",
+      },
+    ]);
+  } finally {
+    await nats.start();
+  }
+  await expect.poll(async () => (await alice.fetch(proxied)).status, { timeout: 60_000 }).toBe(200);
 });
 
 test("reports a token that the API server rejects", async () => {

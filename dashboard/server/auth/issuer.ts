@@ -73,7 +73,7 @@ export function openIssuer(settings: IssuerSettings): Issuer {
       if (error instanceof LoginError) throw error;
       throw new UnavailableError(
         "issuer",
-        `The issuer ${settings.issuer} is unavailable: ${reasonOf(error)}. Sessions stay valid. Try again in a moment.`,
+        `The issuer ${settings.issuer} is unavailable. Sessions stay valid. Try again in a moment.`,
         { cause: error },
       );
     }
@@ -137,12 +137,6 @@ export function openIssuer(settings: IssuerSettings): Issuer {
       }),
   };
 }
-
-const reasonOf = (error: unknown): string => {
-  if (error instanceof oidc.ResponseBodyError) return `it returned ${error.error}`;
-  const { message, cause } = error as Error;
-  return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
-};
 
 /** Errors of the issuer itself, not of the login (RFC 6749, 4.1.2.1). */
 const transientErrors = ["server_error", "temporarily_unavailable"];

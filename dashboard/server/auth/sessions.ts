@@ -198,8 +198,6 @@ async function endRecord(store: Store, id: string): Promise<Session | undefined>
 }
 
 const unavailable = (error: Error): UnavailableError =>
-  new UnavailableError(
-    "bus",
-    `The bus, which stores the sessions, does not answer (${error.message}). Try again in a moment.`,
-    { cause: error },
-  );
+  new UnavailableError("bus", "The bus, which stores the sessions, does not answer. Try again in a moment.", {
+    cause: error,
+  });

@@ -5,7 +5,10 @@ export type Dependency = "issuer" | "bus";
 
 const reasons = { issuer: "IssuerUnavailable", bus: "BusUnavailable" } as const;
 
-/** A dependency does not answer, or answers with an error. Nothing is lost, and the same request works later. */
+/**
+ * A dependency does not answer, or answers with an error. Nothing is lost, and the same request works later. The message is for users:
+ * the cause, which may name internal addresses, is only logged.
+ */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
   readonly dependency: Dependency;

@@ -1,12 +1,14 @@
 /** `/api/bus/…`, as described in dashboard/api/bus.ts, restricted by RBAC. */
-import { CursorError, type SearchTarget } from "denrei/bus";
+import { errors } from "@nats-io/transport-node";
+import { CursorError, DisconnectedError, type SearchTarget } from "denrei/bus";
 import { ApiError } from "denrei/kubernetes";
 import { type Context, Hono } from "hono";
 import type { Logger } from "pino";
 import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
 import type { Env, Parts } from "../env.ts";
-import { errorBody } from "../errorbody.ts";
+import { errorBody, failedBody } from "../errorbody.ts";
 import { type EventStream, eventStream } from "../eventstream.ts";
+import { apiServerUnavailable, NoAnswerError } from "../kubernetes/responses.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
 import { namespaceIn } from "./apivalues.ts";
@@ -54,8 +56,19 @@ function busError(c: Context, error: Error, log: Logger): Response {
   if (error instanceof ApiError && error.status === 401)
     return c.json(errorBody("Unauthorized", "Your token has expired. Log in again."), 401);
   log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
-  return c.json(errorBody("Unavailable", `The bus request failed: ${error.message}`), 502);
+  if (error instanceof NoAnswerError)
+    return c.json(errorBody(apiServerUnavailable.reason, apiServerUnavailable.message), 503);
+  if (isBusError(error)) return c.json(busUnavailable, 503);
+  return c.json(failedBody, 502);
 }
+
+const isBusError = (error: Error): boolean =>
+  error instanceof DisconnectedError ||
+  [errors.TimeoutError, errors.RequestError, errors.NoRespondersError, errors.ClosedConnectionError].some(
+    (kind) => error instanceof kind,
+  );
+
+const busUnavailable = errorBody("BusUnavailable", "The bus does not answer. Try again in a moment.");
 
 function addRightsRoute(app: Hono<Env>, may: May): void {
   app.get("/api/bus/rights", async (c) => {

@@ -13,6 +13,11 @@ export class RejectedError extends ApiError {
   }
 }
 
+/** The API server did not answer, or not completely. */
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
+}
+
 /** An error for the page: HTTP status, reason for code, and message for the user. */
 export interface PageError {
   readonly status: number;
@@ -48,16 +53,24 @@ export function pageErrorOf(error: unknown): PageError {
   return status === 401 ? tokenRejected : { status, reason, message: apiMessage };
 }
 
-/** Sends a request and parses the response. Throws a {@link RejectedError} if the status is not a success. */
+/**
+ * Sends a request and parses the response. Throws a {@link RejectedError} if the status is not a success, and a {@link NoAnswerError}
+ * without a response.
+ */
 export async function requestJson<T>(
   apiServer: Pick<ApiServer, "request">,
   request: Pick<ApiRequest, "path" | "token" | "signal"> &
     Partial<Pick<ApiRequest, "method" | "body" | "headers">>,
 ): Promise<T> {
-  const response = await apiServer.request({ method: "GET", lasts: "short", ...request });
-  if (response.statusCode >= 300)
-    throw await rejectedError(`${request.method ?? "GET"} ${request.path}`, response);
-  return (await response.body.json()) as T;
+  const { method = "GET", path } = request;
+  try {
+    const response = await apiServer.request({ method, lasts: "short", ...request });
+    if (response.statusCode >= 300) throw await rejectedError(`${method} ${path}`, response);
+    return (await response.body.json()) as T;
+  } catch (error) {
+    if (error instanceof RejectedError) throw error;
+    throw new NoAnswerError(`${method} ${path} got no answer`, { cause: error });
+  }
 }
 
 /** Reads the error from a response. */
