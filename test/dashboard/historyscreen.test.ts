@@ -68,6 +68,8 @@ test("an object's history begins with the webhook and ends with the write, as do
   expect(await headlines(newest)).toEqual(["Webhook", "Reconcile by stickers"]);
   const [webhook, reconcile] = await newest.locator("ol.timeline > li").allInnerTexts();
   expect(webhook).toContain(`Delivery ${hook.delivery}`);
+  expect(webhook).toMatch(/^\w+ \d+, \d{4}\s+\d\d:\d\d:\d\d\.\d{3}\n/);
+  expect(await alice.getByText(/^All times are in \S+/).count()).toBe(1);
   expect(reconcile).toContain("Done");
   expect(reconcile).toContain(`Webhook github push received delivery ${hook.delivery}`);
   expect(reconcile).toMatch(/1st attempt, by worker-1: waited .+, took .+/);

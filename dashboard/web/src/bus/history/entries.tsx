@@ -12,6 +12,7 @@ import { humanize, Status, type Tone } from "../../ui/status.tsx";
 import { deadLetterPath } from "../addresses.ts";
 import { count, duration, ordinal, plural } from "../numbers.ts";
 import { Cause, ObjectLink } from "../objects.tsx";
+import { dateOf, timeOf } from "../times.ts";
 import { nextOf, outcomeOf } from "./outcomes.ts";
 
 /** A list of entries in the given order. */
@@ -28,21 +29,12 @@ export function Entries({ of: entries }: { of: readonly HistoryEntry[] }) {
   );
 }
 
-/** Milliseconds matter within a trace. */
-const clock: Intl.DateTimeFormatOptions = {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  fractionalSecondDigits: 3,
-  hourCycle: "h23",
-};
-
-/** The time of day of a time (RFC 3339), with the date as its title. */
+/** The date and time of an entry (RFC 3339). */
 function Clock({ of: time }: { of: string }) {
   const date = new Date(time);
   return (
-    <time class="clock" dateTime={time} title={date.toLocaleString()}>
-      {date.toLocaleTimeString([], clock)}
+    <time class="clock" dateTime={time}>
+      {dateOf(date)} <span>{timeOf(date, "milliseconds")}</span>
     </time>
   );
 }

@@ -3,12 +3,15 @@ import type { HistoryEntry, HistoryTrace } from "../../../../api/bus.ts";
 import { Age } from "../../ui/age.tsx";
 import { traceAddress } from "../addresses.ts";
 import { duration, plural } from "../numbers.ts";
+import { text } from "../text.ts";
+import { zoneAt } from "../times.ts";
 import { Entries } from "./entries.tsx";
 
 /** A section per trace. */
 export function Timeline({ traces }: { traces: readonly HistoryTrace[] }) {
   return (
     <div class="stack">
+      <p class="quiet small">{text.history.zone(zoneOf(traces))}</p>
       {traces.map(({ trace, entries }) => (
         <section key={trace ?? ""} class="card" aria-label={trace === null ? "No trace" : `Trace ${trace}`}>
           <header>
@@ -32,6 +35,12 @@ export function Timeline({ traces }: { traces: readonly HistoryTrace[] }) {
     </div>
   );
 }
+
+/** The time zone of the newest entry. */
+const zoneOf = ([newest]: readonly HistoryTrace[]): string => {
+  const last = newest?.entries.at(-1);
+  return zoneAt(last === undefined ? new Date() : new Date(last.at));
+};
 
 function Extent({ of: entries }: { of: readonly HistoryEntry[] }) {
   const [first] = entries;
