@@ -1,6 +1,7 @@
 /** Builds the page: `dashboard/web/src` becomes the files of `dashboard/web/dist`. */
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { runbooksPlugin } from "./runbooks.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -10,6 +11,7 @@ export async function buildPage(): Promise<void> {
     root,
     configFile: false,
     logLevel: "warn",
+    plugins: [runbooksPlugin()],
     resolve: { alias: [{ find: /^zod$/, replacement: `${root}zod.ts` }] },
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {

@@ -24,6 +24,7 @@ const sources = [
   "dashboard/**/*.{ts,tsx,css,svg,html}",
   "functions/**/*.ts",
   "bus/**/*.ts",
+  "docs/operations.md",
   "package-lock.json",
 ];
 const isNoSource = /(^|\/)(dist|node_modules)\/|\.test\.tsx?$/;

@@ -1,0 +1,4 @@
+/** The runbooks of docs/operations.md. The build of the page fills in this module: dashboard/web/runbooks.ts. */
+import type { Runbook } from "./runbook.ts";
+
+export const runbooks: readonly Runbook[] = [];
