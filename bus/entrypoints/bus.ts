@@ -26,6 +26,8 @@ export {
   type KindPosition,
   type KindStatus,
   kindStatuses,
+  type QueueLengths,
+  queueLengths,
 } from "../inspect/status.ts";
 export type { BusClock, BusClockOptions } from "../nats/busclock.ts";
 export { type Bus, type BusAddress, BusUnreachableError, busAddress, connectBus } from "../nats/connect.ts";

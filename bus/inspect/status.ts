@@ -98,6 +98,25 @@ async function countRetrying(bus: Bus, scope: QueueScope): Promise<number | unde
   return retrying;
 }
 
+/** The lengths of a function's queue that are read without its messages. */
+export type QueueLengths = Pick<FunctionStatus, "events" | "pending" | "inFlight" | "deadLetters">;
+
+/** Reads the lengths of a function's queue. A removed dead letter counts for up to another second. */
+export async function queueLengths(bus: Bus, fn: ReconcileFunction, cluster: string): Promise<QueueLengths> {
+  const scope: QueueScope = { fn: fn.name, cluster };
+  const [events, consumer, letters] = await Promise.all([
+    ifExists(countUnrouted(bus, subscriptionOf(fn, cluster))),
+    ifExists(bus.jsm.consumers.info(workStream(fn.name), consumers.worker(scope))),
+    count(bus, streams.deadLetters, work.deadLetters(scope)),
+  ]);
+  return {
+    events,
+    pending: consumer?.num_pending,
+    inFlight: consumer?.num_ack_pending,
+    deadLetters: letters,
+  };
+}
+
 /** Reads the status of a function's queue. */
 export async function functionStatus(
   bus: Bus,
