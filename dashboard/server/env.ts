@@ -7,6 +7,7 @@ import type { Issuer } from "./auth/issuer.ts";
 import type { Key } from "./auth/keys.ts";
 import type { RefreshSession } from "./auth/refresh.ts";
 import type { OpenSession, Sessions } from "./auth/sessions.ts";
+import type { FunctionCounters } from "./bus/functioncounters.ts";
 import type { Live } from "./bus/live.ts";
 import type { BusNamespaces } from "./bus/namespaces.ts";
 import type { GitHubClient } from "./github/client.ts";
@@ -21,6 +22,7 @@ export interface Platform {
   readonly functions: readonly ReconcileFunction[];
   readonly live: Live;
   readonly namespaces: BusNamespaces;
+  readonly counters: FunctionCounters;
 }
 
 /** The dependencies of the routes. */

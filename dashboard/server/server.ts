@@ -19,6 +19,7 @@ import { openIssuer } from "./auth/issuer.ts";
 import { openKeys } from "./auth/keys.ts";
 import { refresher } from "./auth/refresh.ts";
 import { openSessions } from "./auth/sessions.ts";
+import { startFunctionCounters } from "./bus/functioncounters.ts";
 import { startLive } from "./bus/live.ts";
 import { busNamespaces } from "./bus/namespaces.ts";
 import { type GitHubSettings, openGitHub } from "./github/client.ts";
@@ -119,8 +120,15 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const listening = await listenOn(server, options.address, "the dashboard", "--dashboard-address");
   const url = options.url ?? listening;
   const onError = (error: unknown): void => log.warn({ err: error }, "bus event not counted");
-  const live = startLive({ bus, cluster, functions, onError });
-  const namespaces = busNamespaces({ bus, cluster, functions, onError });
+  const namespaces = busNamespaces(bus, cluster, functions);
+  const counters = startFunctionCounters({ bus, cluster, functions, onError });
+  const live = startLive({
+    ...{ bus, cluster, functions, onError },
+    onReconcile(fn, activity, { namespace }) {
+      counters.reconciled(fn, activity);
+      namespaces.add(namespace);
+    },
+  });
   const stopping = new AbortController();
   const issuer = openIssuer({ ...options.issuer, dashboardUrl: url });
   const sessions = openSessions(bus, keys);
@@ -136,7 +144,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       github,
       requests: concurrencyLimiter(maxRequests),
       streams: concurrencyLimiter(maxStreams),
-      platform: { bus, cluster, functions, live, namespaces },
+      platform: { bus, cluster, functions, live, namespaces, counters },
       metrics,
       connections,
       stopping: stopping.signal,
@@ -152,7 +160,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
     async stop() {
       stopping.abort();
       live.stop();
-      namespaces.stop();
+      counters.stop();
       keys.stop();
       ending.abort();
       await drain(server, log);

@@ -103,6 +103,7 @@ test("RBAC decides what a user may see", async () => {
     "figures",
     "live",
     "working",
+    "functions/probe",
     "deadletters",
     `working?namespace=${foreign}`,
     "history?trace=1",

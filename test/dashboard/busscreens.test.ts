@@ -191,7 +191,7 @@ test("objects are counted by state: in flight, parked, delayed, or retrying", {
   await expect.poll(() => counts("branches", "Retrying"), polling).toEqual(["1"]);
 });
 
-test("pointing at a chart shows the values at that time", async () => {
+test("pointing at a chart shows the values at that time, within the chart", async () => {
   await alice.goto(`${environment.url}/bus`);
   const chart = alice.getByRole("img", { name: /^Events per second of each kind/ });
   const tooltip = alice.locator(".tooltip");
@@ -201,6 +201,7 @@ test("pointing at a chart shows the values at that time", async () => {
   await expect
     .poll(() => tooltip.innerText(), polling)
     .toMatch(/^\d\d:\d\d:\d\d\nBranch.test.denrei.dev\n[\d.]+\nProbe.test.denrei.dev\n[\d.]+$/);
+  expect(await isWithin(tooltip, chart)).toBe(true);
   await expectAccessible(alice);
   const small = alice.getByRole("img", { name: /^Reconciles per second of probe/ });
   // Near the left edge: 15 minutes ago the dashboard was not running yet.
@@ -208,6 +209,139 @@ test("pointing at a chart shows the values at that time", async () => {
   await expect.poll(() => tooltip.innerText(), polling).toMatch(/^\d\d:\d\d:\d\d\nno data$/);
   await alice.getByRole("heading", { level: 1 }).hover();
   await tooltip.waitFor({ state: "detached" });
+});
+
+/** Whether an element lies completely on another one. */
+async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
+  const [a, b] = await Promise.all([inner.boundingBox(), outer.boundingBox()]);
+  if (a === null || b === null) return false;
+  return a.x >= b.x && a.y >= b.y && a.x + a.width <= b.x + b.width && a.y + a.height <= b.y + b.height;
+}
+
+test("a function's page shows its figures over time, and links to its objects and runbooks", async () => {
+  await alice.goto(`${environment.url}/bus`);
+  await card(alice, "Functions").getByRole("link", { name: "probe", exact: true }).click();
+  await alice.getByRole("heading", { name: "probe", level: 1 }).waitFor();
+  expect(new URL(alice.url()).pathname).toBe("/bus/functions/probe");
+  await alice
+    .getByText(/^This dashboard process has counted since \w+ \d+, \d{4}, \d\d:\d\d:\d\d, /)
+    .waitFor();
+  await alice.getByText(/^Show \d+ steps as a table$/).click();
+  const table = alice.getByRole("table", { name: "Figures by step, newest first" });
+  const known = async (column: string) => {
+    await table.getByRole("columnheader", { name: column, exact: true }).waitFor();
+    const columns = await table.getByRole("columnheader").allInnerTexts();
+    const at = columns.findIndex((name) => name.trim() === column);
+    const cells = await table.locator(`tbody tr > :nth-child(${at + 1})`).allInnerTexts();
+    return cells.filter((text) => text !== "–");
+  };
+  // Two dead letters; three failing probes, which are retried; and some that are done.
+  await expect.poll(async () => (await known("Dead letters"))[0], polling).toBe("2");
+  await expect.poll(async () => (await known("In flight"))[0], polling).toBe("0");
+  for (const column of ["Unseen", "Pending"])
+    await expect.poll(async () => (await known(column)).length, polling).toBeGreaterThan(0);
+  for (const column of ["Reconciles per second", "Retries per minute"])
+    await expect.poll(async () => (await known(column)).some((text) => text !== "0"), polling).toBe(true);
+  for (const column of ["To the start p95", "Reconcile p99"])
+    await expect
+      .poll(async () => (await known(column))[0] ?? "", polling)
+      .toMatch(/^(< 1 ms|\d+ ms|[\d.]+ s)$/);
+  expect(await table.locator("tbody th").first().innerText()).toMatch(/^\w+ \d+, \d{4} \d\d:\d\d:\d\d$/);
+  await alice
+    .getByRole("img", { name: /^Dead letters of probe, The last 15 minutes: between 0 and 2, last 2\./ })
+    .waitFor();
+  for (const label of ["Throughput of probe", "Latency to the start of probe", "Dead letters of probe"])
+    await expect.poll(() => hasLine(alice, label), polling).toBe(true);
+  for (const width of [320, 768, 1280]) {
+    await alice.setViewportSize({ width, height: 720 });
+    await expectAccessible(alice);
+    const surplus = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    expect([width, await alice.evaluate(surplus)]).toEqual([width, 0]);
+  }
+
+  await card(alice, "Dead letters").getByRole("link", { name: "Dead letters" }).click();
+  await alice.getByRole("heading", { name: "Dead letters", level: 1 }).waitFor();
+  await alice.getByText("RetriesExhausted", { exact: true }).waitFor();
+  await expectAccessible(alice);
+  await alice.getByRole("link", { name: "Requests wait", exact: true }).click();
+  await alice.getByRole("heading", { name: "Requests wait", level: 1 }).waitFor();
+
+  await alice.goto(`${environment.url}/bus/functions/branches`);
+  await expect
+    .poll(() => textOf(card(alice, "Workers"), "worker-1", "Object"), polling)
+    .toBe(`Branch held ${team}`);
+  await expect
+    .poll(() => card(alice, "In flight").getByRole("img").getAttribute("aria-label"), polling)
+    .toMatch(/ last 1\. /);
+  await alice.getByRole("link", { name: "Objects in flight" }).click();
+  expect(new URL(alice.url()).hash).toBe("#working");
+  await alice
+    .getByRole("navigation", { name: "Related pages" })
+    .getByRole("link", { name: "Dead letters" })
+    .click();
+  await alice.getByRole("heading", { name: "No dead letters of branches" }).waitFor();
+});
+
+test("the period of the charts is chosen, zoomed, and moved, and the address keeps it", async () => {
+  await alice.goto(`${environment.url}/bus/functions/probe`);
+  const period = card(alice, "Figures").getByRole("status").first();
+  const press = async (name: string) => {
+    await alice.getByRole("button", { name, exact: true }).focus();
+    await alice.keyboard.press("Enter");
+  };
+  const zoomed = () => {
+    const { from, to } = Object.fromEntries(new URL(alice.url()).searchParams);
+    return { from: Number(from), to: Number(to), length: Number(to) - Number(from) };
+  };
+  await period.getByText("The last 15 minutes, in steps of 10 s", { exact: true }).waitFor();
+  await press("1 h");
+  await period.getByText("The last hour, in steps of 10 s", { exact: true }).waitFor();
+  expect(new URL(alice.url()).search).toBe("?range=1h");
+  expect(await alice.getByRole("button", { name: "1 h" }).getAttribute("aria-pressed")).toBe("true");
+  await press("Zoom in");
+  await period.getByText(/^\w+ \d+, \d{4}, [\d:]{8} to \w+ \d+, \d{4}, [\d:]{8}, in steps/).waitFor();
+  expect(zoomed().length).toBe(1800);
+  const before = zoomed();
+  await press("Earlier");
+  await expect.poll(zoomed).toEqual({ from: before.from - 900, to: before.to - 900, length: 1800 });
+  await expectAccessible(alice);
+  await alice.reload();
+  await period.getByText(/ to /).waitFor();
+  await press("Zoom out");
+  await expect.poll(() => zoomed().length).toBe(3600);
+  await press("Later");
+  await press("Reset zoom");
+  await period.getByText("The last hour, in steps of 10 s", { exact: true }).waitFor();
+  expect(await alice.locator(":focus").innerText()).toBe("Reset zoom");
+  expect(new URL(alice.url()).search).toBe("?range=1h");
+
+  const chart = alice.getByRole("img", { name: /^Throughput of probe/ });
+  const { x, y, width, height } = (await chart.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await alice.mouse.move(x + width * 0.5, y + height / 2);
+  await alice.mouse.down();
+  await alice.mouse.move(x + width * 0.7, y + height / 2, { steps: 5 });
+  await alice.mouse.up();
+  await period.getByText(/ to /).waitFor();
+  // A fifth of the chart, which is a little wider than the hour.
+  expect(zoomed().length).toBeGreaterThan(700);
+  expect(zoomed().length).toBeLessThan(1100);
+});
+
+test("a function, a page, and a runbook that do not exist have a way back", async () => {
+  await alice.goto(`${environment.url}/bus/functions/nothing`);
+  await alice.getByRole("heading", { name: "Function nothing not found" }).waitFor();
+  await expectAccessible(alice);
+  await alice.goto(`${environment.url}/bus/runbooks/nothing`);
+  await alice.getByText("There is no such runbook.").waitFor();
+  await alice.goto(`${environment.url}/bus/nothing`);
+  await alice.getByRole("heading", { name: "Page not found", level: 1 }).waitFor();
+  await expectAccessible(alice);
+  await alice.getByRole("link", { name: "Bus overview" }).click();
+  await card(alice, "Functions").waitFor();
+  await bob.goto(`${environment.url}/bus/functions/probe`);
+  await bob.getByRole("heading", { name: "You cannot view this function" }).waitFor();
+  await bob.getByText("You need the role denrei-bus-viewer in the whole cluster").waitFor();
+  await expectAccessible(bob);
 });
 
 test("the bus screens violate no policy", () => {

@@ -1,6 +1,13 @@
 /** Counts events and reconciles on the bus every second, so that charts show the last minutes when a page opens. */
 import type { Subscription } from "@nats-io/transport-node";
-import { activity, activitySchema, type Bus, kindSubjects, parseKeySubject } from "denrei/bus";
+import {
+  activity,
+  activitySchema,
+  type Bus,
+  kindSubjects,
+  type ObjectKey,
+  parseKeySubject,
+} from "denrei/bus";
 import { kindText } from "denrei/kinds";
 import { kindsOf, type ReconcileFunction } from "denrei/runtime";
 import type { FunctionSample, LiveSample } from "../../api/bus.ts";
@@ -11,6 +18,8 @@ export interface LiveOptions {
   readonly bus: Pick<Bus, "nc">;
   readonly cluster: string;
   readonly functions: readonly ReconcileFunction[];
+  /** Called for every finished reconcile. */
+  readonly onReconcile: (fn: string, activity: CountedActivity, key: ObjectKey) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -29,7 +38,8 @@ const keptSeconds = 15 * 60;
 
 const countedSchema = activitySchema.pick({ outcome: true, waitedMillis: true, tookMillis: true });
 
-type CountedActivity = ReturnType<typeof countedSchema.parse>;
+/** What is counted of a finished reconcile. */
+export type CountedActivity = ReturnType<typeof countedSchema.parse>;
 
 interface FunctionCounts {
   reconciles: number;
@@ -88,13 +98,19 @@ function countEvents({ bus, cluster, functions, onError }: LiveOptions, counters
   );
 }
 
-function countReconciles({ bus, cluster, onError }: LiveOptions, { byFunction }: Counters): Subscription {
+function countReconciles(
+  { bus, cluster, onReconcile, onError }: LiveOptions,
+  { byFunction }: Counters,
+): Subscription {
   return bus.nc.subscribe(activity.every(cluster), {
     callback(error, message) {
       if (error !== null) return onError(error);
       try {
-        const { fn } = parseKeySubject(message.subject);
-        countReconcile(byFunction, fn, countedSchema.parse(message.json()));
+        const { fn, key } = parseKeySubject(message.subject);
+        const counted = countedSchema.parse(message.json());
+        if (counted.outcome === "slowed_down") return;
+        countReconcile(byFunction, fn, counted);
+        onReconcile(fn, counted, key);
       } catch {
         // Not an activity record. An error thrown here would stop all subscriptions of the connection.
       }
@@ -107,7 +123,6 @@ function countReconcile(
   fn: string,
   { outcome, waitedMillis, tookMillis }: CountedActivity,
 ): void {
-  if (outcome === "slowed_down") return;
   const counts = byFunction.get(fn) ?? noCounts();
   byFunction.set(fn, counts);
   counts.reconciles++;

@@ -4,7 +4,7 @@ import { CursorError, DisconnectedError, type SearchTarget } from "denrei/bus";
 import { ApiError } from "denrei/kubernetes";
 import { type Context, Hono } from "hono";
 import type { Logger } from "pino";
-import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
+import type { BusRights, DeadLetterList, FunctionSeries, LivePast, Replayed } from "../../api/bus.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody, failedBody } from "../errorbody.ts";
 import { type EventStream, eventStream } from "../eventstream.ts";
@@ -14,6 +14,7 @@ import { limitConcurrency } from "../requestlimit.ts";
 import { namespaceIn } from "./apivalues.ts";
 import { getDeadLetter, listDeadLetters, NoDeadLetterError, replayDeadLetter } from "./deadletters.ts";
 import { figuresOf } from "./figures.ts";
+import { keptSeconds, type Period } from "./functionseries.ts";
 import { historyOf } from "./history.ts";
 import { reconcilesInFlight } from "./inflight.ts";
 import { type Live, windowSeconds } from "./live.ts";
@@ -85,12 +86,24 @@ function addRightsRoute(app: Hono<Env>, may: May): void {
 }
 
 function addFiguresRoutes(app: Hono<Env>, parts: Parts, may: May): void {
-  const { bus, cluster, functions, live } = parts.platform;
+  const { bus, cluster, functions, live, counters } = parts.platform;
   const figures = figuresOf(bus, cluster, functions);
 
   app.get("/api/bus/figures", async (c) => {
     await requireRight(may, c.get("session"), "functions", undefined);
     return c.json(await figures());
+  });
+
+  app.get("/api/bus/functions/:function", async (c) => {
+    await requireRight(may, c.get("session"), "functions", undefined);
+    const name = c.req.param("function");
+    const counter = counters.of(name);
+    const { group = "", kind = "" } = functions.find((fn) => fn.name === name)?.for ?? {};
+    if (counter === undefined)
+      return c.json(errorBody("NotFound", `This dashboard does not know the function ${name}.`), 404);
+    const now = Math.floor(Date.now() / 1000);
+    const series = counter.read(now, periodOf(c, now));
+    return c.json({ function: name, for: { group, kind }, ...series } satisfies FunctionSeries);
   });
 
   app.get("/api/bus/live", async (c) => {
@@ -174,6 +187,19 @@ const keyOf = (c: C) => ({
 
 const mayIn = (c: C, may: May, right: Right) => (namespace: string) =>
   may(c.get("session"), right, namespace);
+
+/** Limited to what is kept, because the answer has a value for each step. */
+function periodOf(c: C, now: number): Period {
+  const seconds = (name: string, otherwise: number) => {
+    const text = c.req.query(name);
+    if (text === undefined) return otherwise;
+    if (!/^\d{1,10}$/.test(text)) throw new BadQueryError(`"${text}" is not a number of seconds.`);
+    return Number(text);
+  };
+  const to = Math.min(now, seconds("to", now));
+  const from = seconds("from", to - seconds("seconds", keptSeconds));
+  return { from: Math.max(now - keptSeconds, Math.min(from, to)), to };
+}
 
 function searchOf(c: C): SearchTarget {
   const { trace, group = "", kind, namespace = "", name } = c.req.query();

@@ -14,6 +14,9 @@ export function historyAddress({ group, kind, namespace, name }: ObjectName): st
   return `/bus/history?${query}`;
 }
 
+/** The figures of a function. */
+export const functionAddress = (fn: string): string => `/bus/functions/${encodeURIComponent(fn)}`;
+
 /** The history of a trace. */
 export const traceAddress = (trace: string): string => `/bus/history?${new URLSearchParams({ trace })}`;
 

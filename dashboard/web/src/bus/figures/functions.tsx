@@ -1,7 +1,7 @@
 /** Queues and latencies of functions. */
 import { useMemo } from "preact/hooks";
 import type { FunctionFigures, FunctionSample, LiveSample } from "../../../../api/bus.ts";
-import { deadLettersAddress } from "../addresses.ts";
+import { deadLettersAddress, functionAddress } from "../addresses.ts";
 import { Chart } from "../live/chart.tsx";
 import { nowSeconds } from "../live/events.tsx";
 import type { Live } from "../live/live.ts";
@@ -71,7 +71,7 @@ function Row({ figures, samples }: { figures: FunctionFigures; samples: readonly
   return (
     <tr>
       <th scope="row" data-label="Function">
-        {fn}
+        <a href={functionAddress(fn)}>{fn}</a>
       </th>
       {queues.map(([field, name]) => (
         <td key={field} class={figures[field] ? "number" : "number zero"} data-label={name}>

@@ -10,8 +10,8 @@ import { NeedsRole } from "../forbidden.tsx";
 import { ordinal } from "../numbers.ts";
 import { ObjectLink } from "../objects.tsx";
 
-/** A row per in-flight object and per idle worker. */
-export function WorkersTable() {
+/** A row per in-flight object and per idle worker: of all functions, or of one. */
+export function WorkersTable({ fn }: { fn?: string }) {
   const query = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
   const result = useQuery<Working>(`/api/bus/working?${query}`, fastPollMillis);
   return (
@@ -34,8 +34,9 @@ export function WorkersTable() {
           </p>
         )}
       >
-        {({ replicas }) =>
-          replicas.length === 0 ? (
+        {({ replicas: all }) => {
+          const replicas = fn === undefined ? all : all.flatMap((replica) => partOf(replica, fn));
+          return replicas.length === 0 ? (
             <p class="quiet">
               No worker responded. Pending objects are reconciled once you start one:{" "}
               <code>denrei worker</code>
@@ -63,12 +64,18 @@ export function WorkersTable() {
                 </tbody>
               </table>
             </div>
-          )
-        }
+          );
+        }}
       </QueryResult>
     </section>
   );
 }
+
+/** The part of a worker that belongs to one function; empty if the worker does not have the function. */
+const partOf = ({ replica, functions, inFlight }: WorkingReplica, fn: string): readonly WorkingReplica[] =>
+  functions.includes(fn)
+    ? [{ replica, functions: [fn], inFlight: inFlight.filter((one) => one.function === fn) }]
+    : [];
 
 const keyOf = ({ replica }: WorkingReplica, { function: fn, object }: InFlightReconcile): string =>
   `${replica} ${fn} ${object.namespace}/${object.name}`;

@@ -4,7 +4,8 @@ import type { LiveSample } from "../../../../api/bus.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { KindName } from "../kindname.tsx";
 import { count, rate } from "../numbers.ts";
-import { Chart, maxLines, Swatch } from "./chart.tsx";
+import { Chart } from "./chart.tsx";
+import { maxLines, Swatch } from "./lines.tsx";
 import type { Live } from "./live.ts";
 import { eventSeries, type Line, others, recent, total } from "./series.ts";
 
