@@ -16,6 +16,7 @@ import {
   team,
 } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
+import { readLogs } from "../harness/logreader.ts";
 import { type SimulatedNode, startSimulatedNode } from "../harness/simulatednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
@@ -146,20 +147,15 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
   const written = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
   log.write(written, ...texts(0, 3));
   await createScaledDown("first");
-  const [changes, lines] = [
-    await watch(applications),
-    await read(`/api/log?namespace=${team}&pod=restarts&container=main`),
-  ];
+  const [changes, lines] = [await watch(applications), await readLogs(alice, team, ["restarts/main"])];
+  readers.push(lines);
   const untilSeen = async (replicas: number) => {
     while (statesIn(changes).at(-1)?.replicas !== replicas) expect(await changes.next()).toBeDefined();
-  };
-  const untilLine = async (text: string) => {
-    while ((await lines.nextOf<{ text: string }>("line")).data.text !== text);
   };
   await changes.nextOf("list");
   for (const replicas of [11, 12]) await scale(replicas);
   await untilSeen(12);
-  await untilLine("line 2");
+  expect(await lines.nextLines(3)).toEqual(texts(0, 3));
 
   await platform.apiserver.stop("SIGKILL");
   try {
@@ -198,11 +194,10 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
   expect(statuses.filter((status) => status === 0)).toHaveLength(1);
   expect(new Set(statuses).size).toBe(statuses.length);
 
-  await untilLine("line 4");
+  expect(await lines.nextLines(2)).toEqual(texts(3, 5));
   await log.end();
   await lines.nextOf("end");
-  const logged = lines.all.filter(({ event }) => event === "line");
-  expect(logged.map(({ data }) => (data as { text: string }).text)).toEqual(texts(0, 5));
+  expect(lines.lines().map(({ text }) => text)).toEqual(texts(0, 5));
   await expect.poll(async () => (await alice.fetch(proxied)).status, { timeout: 60_000 }).toBe(200);
 });
 

@@ -222,8 +222,10 @@ describe("disguised paths", () => {
     `/api/watch?of=/api/v1/namespaces/${team}/pods/../secrets`,
     `/api/watch?of=//127.0.0.1/api/v1/namespaces/${team}/secrets`,
     `/api/watch?of=/api/v1/namespaces/${team}/pods%2f..%2fsecrets`,
-    `/api/log?namespace=${team}&pod=x/../../secrets/token%23&container=x`,
-    `/api/log?namespace=${team}&pod=../secrets/token%3f&container=x`,
+    `/api/log?namespace=${team}&of=x/../../secrets/token%23/x`,
+    `/api/log?namespace=${team}&of=../secrets/token%3f`,
+    `/api/log?namespace=${team}&of=..%2f..%2fsecrets%2ftoken/x`,
+    `/api/log?namespace=${team}/secrets/token%3f&of=x/x`,
     "https://127.0.0.1/api/kubernetes/api/v1/secrets",
   ])("%s reveals no Secret", async (target) => {
     const absolute = `${environment.url}${target}`;

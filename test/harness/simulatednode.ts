@@ -13,12 +13,19 @@ export interface SimulatedLog {
   write(at: Date, ...texts: readonly string[]): void;
   /** Ends the container. */
   end(): Promise<void>;
+  /** Starts the ended container again, at this time. Later lines are of its next run. */
+  restart(at: Date): Promise<void>;
 }
 
 /** A node. */
 export interface SimulatedNode {
   /** Creates a pod on the node, with one container of this name. */
-  pod(namespace: string, name: string, container: string): Promise<SimulatedLog>;
+  pod(
+    namespace: string,
+    name: string,
+    container: string,
+    labels?: Readonly<Record<string, string>>,
+  ): Promise<SimulatedLog>;
   /** Stops the kubelet and closes all of its connections. */
   away(): Promise<void>;
   /** Starts it again on another port. */
@@ -71,17 +78,21 @@ export async function startSimulatedNode(client: KubeClient): Promise<SimulatedN
     back,
     away,
     stop: away,
-    async pod(namespace, name, container) {
+    async pod(namespace, name, container, labels = {}) {
       const log = new Log();
       logs.set(`${namespace}/${name}/${container}`, log);
       const create = () =>
         client.request({
           method: "POST",
           path: resourcePath(Pod, namespace),
-          body: { metadata: { name }, spec: { nodeName, containers: [{ name: container, image: "none" }] } },
+          body: {
+            metadata: { name, labels },
+            spec: { nodeName, containers: [{ name: container, image: "none" }] },
+          },
         });
       // With controllers running, the API server rejects pods until the namespace has its service account.
       await poll("the namespace to accept pods", create, { timeoutMillis: 60_000 });
+      let restartCount = 0;
       const say = (state: object) =>
         client.mergePatch(
           Pod,
@@ -90,7 +101,7 @@ export async function startSimulatedNode(client: KubeClient): Promise<SimulatedN
             status: {
               phase: "Running",
               containerStatuses: [
-                { name: container, image: "none", imageID: "", ready: true, restartCount: 0, state },
+                { name: container, image: "none", imageID: "", ready: true, restartCount, state },
               ],
             },
           },
@@ -107,6 +118,11 @@ export async function startSimulatedNode(client: KubeClient): Promise<SimulatedN
           await say({ terminated: { exitCode: 0, startedAt, finishedAt: startedAt } });
           log.isOver = true;
           log.changed();
+        },
+        async restart(at) {
+          log.isOver = false;
+          restartCount++;
+          await say({ running: { startedAt: at.toISOString().replace(/\.\d+/, "") } });
         },
       };
     },

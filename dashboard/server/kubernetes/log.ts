@@ -1,27 +1,22 @@
 /**
- * Follows the log of a container as server-sent events.
+ * Follows the logs of containers over one stream of server-sent events per view, because browsers open only six connections per host.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
  *
- * `GET /api/log?namespace=&pod=&container=`, with `tailLines` (default 500), `previous=true` for the previous run, and `since=<id>`
- * to continue after a line. Events are `line` (text and time; the time is also the ID), `end` (the container has ended, and there
- * are no more lines), and `problem`. A browser that reconnects gets the lines that it missed, each once. One exception: if the
+ * `GET /api/log?namespace=&of=<pod>/<container>&of=<pod>/<container>`, with `tailLines` (of each log, default 500), `previous=true`
+ * for the previous runs, and `since=<id>` to continue after an event. Its events are in `dashboard/api/log.ts`. The ID of an event
+ * holds the position of each log, so that a browser that reconnects gets the lines that it missed, each once. One exception: if the
  * first line shares its time with the line cut off before it, it may be sent again.
  */
 import type { KubeObject, Stored } from "denrei/kinds";
 import { Hono } from "hono";
+import { maxLogs } from "../../api/log.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { type EventStream, eventStream } from "../eventstream.ts";
 import { checkRequest } from "./allowlist.ts";
 import { backoff } from "./backoff.ts";
-import {
-  type LogPosition,
-  linesAfter,
-  logLines,
-  type PositionedLine,
-  parsePosition,
-  positionText,
-} from "./loglines.ts";
+import { type LogPosition, linesAfter, logLines, type PositionedLine, parsePosition } from "./loglines.ts";
+import { LogQueue } from "./logqueue.ts";
 import { pageErrorOf, RejectedError, rejectedError, requestJson } from "./responses.ts";
 
 const defaultTailLines = 500;
@@ -34,12 +29,20 @@ const containerName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 export function logRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   app.get("/api/log", (c) => {
-    const { namespace = "", pod = "", container = "", previous, tailLines, since } = c.req.query();
-    const path = `/api/v1/namespaces/${namespace}/pods/${pod}`;
-    const checked = checkRequest("GET", `${path}/log`);
-    if ("status" in checked || checked.rule.resource !== "pods/log" || !containerName.test(container))
+    const { namespace = "", previous, tailLines, since } = c.req.query();
+    const names = c.req.queries("of") ?? [];
+    if (names.length === 0 || names.length > maxLogs)
       return c.json(
-        errorBody("NotAllowed", "The query needs the names of a namespace, a pod, and a container."),
+        errorBody("NotAllowed", `The query needs 1 to ${maxLogs} logs, but has ${names.length}.`),
+        400,
+      );
+    const logs = names.map((name) => parseLog(namespace, name)).filter((log) => log !== undefined);
+    if (logs.length < names.length)
+      return c.json(
+        errorBody(
+          "NotAllowed",
+          "The query needs a namespace, and the names of a pod and a container for each log.",
+        ),
         400,
       );
     const tail = Number(tailLines ?? defaultTailLines);
@@ -48,41 +51,64 @@ export function logRoutes(parts: Parts): Hono<Env> {
         errorBody("NotAllowed", `tailLines must be between 0 and ${maxTailLines}, but is "${tailLines}".`),
         400,
       );
-    const position = parsePosition(c.req.header("last-event-id") ?? since);
+    const positions = positionsIn(c.req.header("last-event-id") ?? since, logs.length);
     const run = previous === "true" ? "previous" : "present";
     return eventStream(c, parts, async (stream) => {
-      await follow(parts, { path, container, run, tail, stream }, position);
+      const queue = new LogQueue(stream, positions);
+      await Promise.all(
+        logs.map((log, of) => follow(parts, { ...log, of, run, tail, stream, queue }, positions[of])),
+      );
+      await queue.drained();
       return "over";
     });
   });
   return app;
 }
 
-interface LogRequest {
+interface ContainerPath {
   /** Path of the pod. */
   readonly path: string;
   readonly container: string;
+}
+
+/** Parses `<pod>/<container>`. */
+function parseLog(namespace: string, name: string): ContainerPath | undefined {
+  const [pod = "", container = "", ...rest] = name.split("/");
+  const path = `/api/v1/namespaces/${namespace}/pods/${pod}`;
+  const checked = checkRequest("GET", `${path}/log`);
+  if ("status" in checked || checked.rule.resource !== "pods/log") return undefined;
+  return containerName.test(container) && rest.length === 0 ? { path, container } : undefined;
+}
+
+function positionsIn(id: string | undefined, count: number): (LogPosition | undefined)[] {
+  const found = (id ?? "").split(",");
+  return Array.from({ length: count }, (_, at) => parsePosition(found[at]));
+}
+
+interface LogRequest extends ContainerPath {
+  /** Index of the log. */
+  readonly of: number;
   readonly run: "present" | "previous";
   readonly tail: number;
   readonly stream: EventStream;
+  readonly queue: LogQueue;
 }
 
-/** Streams lines until the container has ended or the client disconnects. Reconnects to the API server after failures. */
+/** Sends lines until the container has ended or the client disconnects. Reconnects to the API server after failures. */
 async function follow(parts: Parts, request: LogRequest, from: LogPosition | undefined): Promise<void> {
-  const { stream } = request;
+  const { of, stream, queue } = request;
   const { signal } = stream;
   let position = from;
   let reportedStatus = 0;
   const { wait, reset } = backoff(signal);
-  const sendLine = async ({ text, at, isCut, ...line }: PositionedLine) => {
+  const sendLine = async (line: PositionedLine) => {
     position = line.position ?? position;
-    const id = position && positionText(position);
-    await stream.send({ event: "line", data: { at, text, isCut }, ...(id !== undefined && { id }) });
+    await queue.line(of, line);
   };
   while (!signal.aborted) {
     try {
       const body = await openLog(parts, request, position);
-      if (reportedStatus !== 0) await stream.send({ event: "problem", data: { status: 0 } });
+      if (reportedStatus !== 0) queue.event("problem", { of, status: 0 });
       reportedStatus = 0;
       let rest: PositionedLine | undefined;
       for await (const line of linesAfter(logLines(body), position)) {
@@ -92,12 +118,12 @@ async function follow(parts: Parts, request: LogRequest, from: LogPosition | und
       }
       if (await hasEnded(parts, request, position)) {
         if (rest !== undefined) await sendLine(rest);
-        return await stream.send({ event: "end", data: {} });
+        return queue.event("end", { of });
       }
     } catch (error) {
       if (signal.aborted) return;
       const pageError = pageErrorOf(error);
-      if (pageError.status !== reportedStatus) await stream.send({ event: "problem", data: pageError });
+      if (pageError.status !== reportedStatus) queue.event("problem", { of, ...pageError });
       reportedStatus = pageError.status;
       // These cannot change: a missing pod, and a missing previous run. A 403 can, because RBAC caches fill late after a start.
       if (pageError.status === 404 || (request.run === "previous" && pageError.status === 400)) return;

@@ -39,7 +39,7 @@ export function ApplicationDetail() {
             <Overview app={app} pods={podList} events={eventList} builds={{ ...syncList, items: builds }} />
           )}
           {tab === "logs" && (
-            <Logs key={app.metadata.uid} namespace={namespace} pods={podList} builds={builds} />
+            <Logs key={app.metadata.uid} namespace={namespace} app={name} pods={podList} builds={builds} />
           )}
           {tab === "history" && <History app={app} />}
         </>

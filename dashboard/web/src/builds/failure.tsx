@@ -1,6 +1,7 @@
 /** The last failed build. The RemoteSync remembers it after the Build is deleted. */
 import type { RemoteSync } from "@denrei/functions/paas/kinds";
 import { Age } from "../ui/age.tsx";
+import { LogText } from "../ui/log/lines.tsx";
 import { conditionsOf } from "../ui/status.tsx";
 
 type Failure = NonNullable<NonNullable<RemoteSync["status"]>["lastFailure"]>;
@@ -55,7 +56,7 @@ function About({ failure, log: shown }: { failure: Failure; log: LogShown }) {
             tabIndex={0}
             aria-label={`End of the log of ${step ?? build}`}
           >
-            {log}
+            <LogText text={log} />
           </section>
         </details>
       )}

@@ -5,7 +5,7 @@ import { useId, useState } from "preact/hooks";
 import type { ContainerStatus, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Duration } from "../ui/age.tsx";
-import { Log, type LogTarget } from "../ui/log.tsx";
+import { Log } from "../ui/log/log.tsx";
 import { Status, type Tone } from "../ui/status.tsx";
 import { failureOf, numberOf } from "./build.ts";
 
@@ -30,11 +30,8 @@ export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<Pod
             <Step
               key={container.name}
               container={container}
-              target={{
-                namespace: build.metadata.namespace ?? "",
-                pod: pod?.metadata.name ?? "",
-                container: container.name,
-              }}
+              namespace={build.metadata.namespace ?? ""}
+              pod={pod?.metadata.name ?? ""}
               state={stateOf(container, isOver)}
             />
           ))}
@@ -76,11 +73,13 @@ function stateOf({ state }: ContainerStatus, isOver: boolean): StepState {
 
 function Step({
   container: { name, state },
-  target,
+  namespace,
+  pod,
   state: { tone, word, opens },
 }: {
   container: ContainerStatus;
-  target: LogTarget;
+  namespace: string;
+  pod: string;
   state: StepState;
 }) {
   const id = useId();
@@ -105,7 +104,12 @@ function Step({
       </h3>
       {isOpen && (
         <div id={id} class="opened">
-          <Log {...target} />
+          <Log
+            name={`${name} in ${pod}`}
+            file={`${pod}-${name}`}
+            namespace={namespace}
+            targets={[{ pod, container: name }]}
+          />
         </div>
       )}
     </li>
