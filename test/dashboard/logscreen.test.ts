@@ -106,7 +106,7 @@ test("the logs of all pods are one log in order of time, which pods join and lea
   await shows(log, ["c starts", "c serves"]);
 });
 
-test("a restarted container continues its log, and the log before the restart can be asked for", async () => {
+test("a restarted container continues its log, and the page offers the log before the restart", async () => {
   const [log] = await application("restarted", "1-a");
   log?.write(time(0), "first run");
   const view = await open("restarted");

@@ -9,7 +9,7 @@ import type { Match } from "./search.ts";
 const names = ["log-match", "log-current-match"] as const;
 type Name = (typeof names)[number];
 
-/** More marks per chunk would make the page slow, and help nobody. */
+/** More marks per chunk would make the page slow. */
 const maxMarks = 1000;
 
 function highlight(name: Name): Highlight | undefined {

@@ -40,7 +40,7 @@ function escaped(character: string): string {
 
 const visible = (text: string): string => text.replace(allUnprintable, escaped);
 
-/** Parses a line. The style begins anew, because the line that ends a style may be missing or of another stream. */
+/** Parses a line. Styles end with their line, because the line that resets a style may be missing or from another stream. */
 export function parseLine(raw: string): ParsedLine {
   if (!unprintable.test(raw)) return { text: raw, runs: [{ text: raw }] };
   const runs: { text: string; style: RunStyle | undefined }[] = [];

@@ -37,7 +37,7 @@ export function Log({
   targets,
   run = "present",
 }: {
-  /** What the log is of, for screen readers. */
+  /** Completes "Log of …", for screen readers. */
   name: string;
   /** The start of the name of the downloaded file. */
   file: string;
