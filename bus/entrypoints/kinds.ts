@@ -29,7 +29,16 @@ export {
   type WebhookAddress,
 } from "../kube/crd.ts";
 export { domain, optedInRole, optInCommands, optInLabel } from "../kube/domain.ts";
-export { age, conditions, objectName, observedGeneration, quantity, ready, time } from "../kube/fields.ts";
+export {
+  age,
+  conditions,
+  dataKey,
+  objectName,
+  observedGeneration,
+  quantity,
+  ready,
+  time,
+} from "../kube/fields.ts";
 export {
   apiVersionOf,
   type CommonOptions,

@@ -31,6 +31,8 @@ export class ApiError extends Error {
   readonly reason: string;
   /** Request and answer, without advice. */
   readonly answer: string;
+  /** The server's own text. */
+  readonly text: string;
   /** The invalid fields, if the server lists them. */
   readonly causes: readonly StatusCause[];
   /** The server's requested wait before the next attempt, in milliseconds. */
@@ -42,9 +44,11 @@ export class ApiError extends Error {
     const { reason, message } = body;
     const { retryAfterMillis, isDenied = false, advice = status === 401 ? checkUser : "" } = details;
     const code = [status, reason].filter(Boolean).join(" ");
-    const answer = `${request} was answered ${code}: ${textOf(message)}`;
+    const text = textOf(message);
+    const answer = `${request} was answered ${code}: ${text}`;
     super(`${answer}${advice}`);
     this.answer = answer;
+    this.text = text;
     this.isDenied = isDenied;
     this.status = status;
     this.reason = body.reason ?? "";

@@ -24,12 +24,27 @@ export const observedGeneration = z
 /** RFC 3339. */
 export const time = z.iso.datetime({ offset: true });
 
-/** Name of an object. */
-export const objectName = z.string().min(1).max(253);
+/** Name of an object: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
+export const objectName = z
+  .string()
+  .max(253)
+  .regex(
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+    "Use lowercase letters, digits, dashes, and dots. Start and end with a letter or digit.",
+  );
 
-const quantityText = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
-/** An amount: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
+/** Key of a Secret or a ConfigMap. */
+export const dataKey = z
+  .string()
+  .max(253)
+  .regex(
+    /^\.?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$/,
+    "Use letters, digits, dashes, underscores, and dots. Do not start with two dots.",
+  );
+
+const quantityText = /^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$/;
+/** An amount, 0 or more: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
 export const quantity = z.union([
-  z.int(),
-  z.string().regex(quantityText, "expected a quantity, such as 500m for CPUs or 512Mi for memory"),
+  z.int().min(0),
+  z.string().regex(quantityText, "Enter an amount of 0 or more, such as 500m for CPUs or 512Mi for memory."),
 ]);

@@ -9,11 +9,26 @@ const explain = (reason: string, message: string) => ({
   retryAfterMillis: 7,
 });
 
-test("explains a refusal by its reason and message, and keeps the error as the cause", () => {
-  const error = answer(422, "spec: Invalid value");
+const forbidden = answer(403, "violates PodSecurity");
+const causes = [{ field: "spec.image", message: "Invalid value" }, { message: "no" }];
+
+test.each([
+  ["Invalid", answer(422, "spec: Invalid value"), "spec: Invalid value"],
+  [
+    "Invalid",
+    new ApiError("PATCH /x", 422, { message: "all of it", details: { causes } }),
+    "spec.image: Invalid value; no",
+  ],
+  [
+    "AdmissionDenied",
+    answer(400, 'admission webhook "a" denied the request: no'),
+    'admission webhook "a" denied the request: no',
+  ],
+  ["Forbidden", forbidden, forbidden.message],
+])("explains the refusal %s by its message, and keeps the error as the cause", (reason, error, message) => {
   expect(blockedByRefusal(error, explain)).toMatchObject({
-    ...{ name: "BlockedError", reason: "MyInvalid", retryAfterMillis: 7, cause: error },
-    message: `rejected: ${error.message}`,
+    ...{ name: "BlockedError", reason: `My${reason}`, retryAfterMillis: 7, cause: error },
+    message: `rejected: ${message}`,
   });
 });
 

@@ -1,7 +1,7 @@
 /** Refusals of the API server as conditions, for the owner of the affected object. */
 import { refusalReasonOf } from "../kube/blocker.ts";
 import { optInCommands } from "../kube/domain.ts";
-import { isForbidden } from "../kube/errors.ts";
+import { ApiError, isForbidden } from "../kube/errors.ts";
 import { BlockedError } from "./errors.ts";
 
 /** Reason and message of a condition. */
@@ -11,8 +11,8 @@ export interface Explanation {
 }
 
 /**
- * Turns a refusal into a `BlockedError`. `explain` gets a reason of {@link refusalReasonOf} and the message of the error. Throws
- * any other error, such as that of an unavailable API server, unchanged.
+ * Turns a refusal into a `BlockedError`. `explain` gets a reason of {@link refusalReasonOf} and the message of the error, without the
+ * request if the object is at fault. Throws any other error, such as that of an unavailable API server, unchanged.
  */
 export function blockedByRefusal(
   error: unknown,
@@ -20,8 +20,17 @@ export function blockedByRefusal(
 ): BlockedError {
   const refused = refusalReasonOf(error);
   if (refused === undefined) throw error;
-  const { reason, message, retryAfterMillis } = explain(refused, (error as Error).message);
+  const { reason, message, retryAfterMillis } = explain(refused, messageOf(error, refused));
   return new BlockedError(reason, message, retryAfterMillis, { cause: error });
+}
+
+/** Reasons that are about the object itself. */
+const faults: readonly string[] = ["Invalid", "AdmissionDenied"];
+
+function messageOf(error: unknown, reason: string): string {
+  if (!(error instanceof ApiError) || !faults.includes(reason)) return (error as Error).message;
+  const fields = error.causes.map(({ field, message }) => [field, message].filter(Boolean).join(": "));
+  return fields.length > 0 ? fields.join("; ") : error.text;
 }
 
 /** Explains a 403 for a Secret: the platform has rights only in opted-in namespaces. `problem` is a sentence without a period. */

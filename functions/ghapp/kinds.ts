@@ -3,6 +3,7 @@ import {
   age,
   cel,
   conditions,
+  dataKey,
   defineKind,
   type ObjectOf,
   observedGeneration,
@@ -13,12 +14,6 @@ import {
 import { formats, refusedTypes } from "./formats.ts";
 import { apiVersion, group, version } from "./names.ts";
 import { levels } from "./policy.ts";
-
-/** A key of a Secret, as the API server accepts it. */
-const secretKey = z
-  .string()
-  .regex(/^[-._a-zA-Z0-9]+$/)
-  .max(253);
 
 const permissionsSchema = z.record(z.string(), z.string());
 
@@ -66,7 +61,7 @@ const appSpec = z.object({
   privateKeySecretRef: z
     .object({
       name: z.string().min(1).describe("Name of the Secret."),
-      key: secretKey.describe("Key of the Secret with the PEM text."),
+      key: dataKey.describe("Key of the Secret with the PEM text."),
     })
     .describe(
       "Private key of the App. For a GitHubApp the Secret is in the same namespace, for a ClusterGitHubApp in the platform's.",
@@ -152,9 +147,9 @@ const templateSchema = z.object({
     .boolean()
     .optional()
     .describe("Whether the Secret is immutable. It is then recreated for each token."),
-  data: z.record(secretKey, z.string()).optional().describe(`Values in base64. ${inTheOpen}`),
+  data: z.record(dataKey, z.string()).optional().describe(`Values in base64. ${inTheOpen}`),
   stringData: z
-    .record(secretKey, z.string())
+    .record(dataKey, z.string())
     .optional()
     .describe(`Plain values. {{token}} is replaced by the token. ${inTheOpen}`),
   type: z
@@ -223,7 +218,7 @@ export const Installation = defineKind({
         .describe(
           "Permissions for previews, such as pull_requests: write and statuses: write. Workers mint such tokens and keep them in memory. The token in the Secret then only has contents: read for one repository.",
         ),
-      key: secretKey.optional().describe("Key of the Secret for the token. Required with the format raw."),
+      key: dataKey.optional().describe("Key of the Secret for the token. Required with the format raw."),
       format: z
         .enum(formats)
         .optional()

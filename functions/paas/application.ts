@@ -5,7 +5,15 @@
 import { BlockedError, type Context, Deployment, defineFunction, type Stored } from "denrei";
 import { applyAll, pruneAll } from "./application/apply.ts";
 import { deleteHostRoutes, removeRefusedHosts } from "./application/hosting.ts";
-import { obsolete, type Resource, resourceOf, withPlanned, withUids } from "./application/inventory.ts";
+import {
+  inventoryFields,
+  inventoryOf,
+  obsolete,
+  type Resource,
+  resourceOf,
+  withPlanned,
+  withUids,
+} from "./application/inventory.ts";
 import { withAdvice } from "./application/kindadvice.ts";
 import { objectsOf } from "./application/render.ts";
 import { eventsFor, type ReconcileResult, statusOf } from "./application/status.ts";
@@ -39,10 +47,13 @@ export default defineFunction({
   async reconcile(app, ctx) {
     const site = await reportingBlocked(app, ctx, () => siteOf(ctx));
     const { objects, failure } = await render(app, site, ctx);
-    const before = app.status?.resources ?? [];
+    const before = inventoryOf(app.status);
     const resources = withPlanned(before, objects);
     const hosts = desiredHosts(app, objects, failure === undefined ? "current" : "current and previous");
-    const listed = await ctx.status(Application, app, { resources: [...resources], ...hosts.statusFields });
+    const listed = await ctx.status(Application, app, {
+      ...inventoryFields(resources),
+      ...hosts.statusFields,
+    });
     const { granted, refusals } = await claimHosts(listed, hosts.desired, site.config.hosts, ctx);
     const refused = new Set(refusals.map(({ host }) => host));
     if (failure) {
@@ -112,9 +123,7 @@ async function render(
   } catch (error) {
     if (!(error instanceof ChartError)) throw error;
     const explained =
-      error instanceof UnlistedKindError
-        ? await withAdvice(error, app.status?.resources ?? [], ctx.live)
-        : error;
+      error instanceof UnlistedKindError ? await withAdvice(error, inventoryOf(app.status), ctx.live) : error;
     const failure = new BlockedError(explained.reason, explained.message, retryMillis, { cause: error });
     return { objects: [], failure };
   }
@@ -124,7 +133,7 @@ async function render(
 async function writeStatus(
   app: App,
   {
-    resources = app.status?.resources ?? [],
+    resources = inventoryOf(app.status),
     children,
     hosts,
     ...found
@@ -145,7 +154,7 @@ async function writeStatus(
     now: new Date(ctx.now()),
   });
   const { status, conditions } = update;
-  const lists = { resources: [...resources], ...(hosts && { hosts: [...hosts] }) };
+  const lists = { ...inventoryFields(resources), ...(hosts && { hosts: [...hosts] }) };
   await ctx.status(Application, app, { ...status, ...lists }, conditions);
   for (const { type, reason, note } of eventsFor(app, update)) ctx.event(type, reason, note);
 }

@@ -10,6 +10,7 @@ import {
   defineFunction,
   github,
   type Kind,
+  type NewChild,
   type Stored,
 } from "denrei";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
@@ -127,10 +128,11 @@ async function applyPreviews(
       shown.slice(at, at + batch).map(async (preview) => {
         const { application, remoteSync } = previewObjects(pipeline, preview, pattern);
         try {
-          await ctx.apply(Application, application);
-          await ctx.apply(RemoteSync, remoteSync);
+          await applyPart(Application, application, ctx);
+          await applyPart(RemoteSync, remoteSync, ctx);
         } catch (error) {
-          failures.set(preview.number, asBlocked(error));
+          if (!(error instanceof BlockedError)) throw error;
+          failures.set(preview.number, error);
         }
       }),
     );
@@ -140,13 +142,22 @@ async function applyPreviews(
   return failures;
 }
 
-function asBlocked(error: unknown): BlockedError {
-  if (error instanceof BlockedError) return error;
-  return blockedByRefusal(error, (_, message) => ({
-    reason: "PreviewRefused",
-    message,
-    retryAfterMillis: retryMillis,
-  }));
+/** Applies an object of a preview. Throws a `BlockedError` if the API server rejects it. */
+async function applyPart<T extends Application | RemoteSync>(
+  kind: Kind<T>,
+  child: NewChild<T>,
+  ctx: Context,
+): Promise<void> {
+  try {
+    await ctx.apply(kind, child);
+  } catch (error) {
+    if (error instanceof BlockedError) throw error;
+    throw blockedByRefusal(error, (_, message) => ({
+      reason: "PreviewRefused",
+      message: `Kubernetes rejected the ${kind.kind} ${child.metadata.name}: ${message}`,
+      retryAfterMillis: retryMillis,
+    }));
+  }
 }
 
 /**

@@ -65,6 +65,16 @@ test.each([
     },
     "Duplicate value",
   ],
+  ["an image in upper case", { image: "UPPER/Case:tag" }, "Enter an image such as"],
+  ["an image with a space", { image: "nginx:bad tag" }, "Enter an image such as"],
+  ["an image after a space", { image: " nginx" }, "Enter an image such as"],
+  ["a reserved variable", { env: [{ name: "PORT", value: "80" }] }, "PORT is set automatically"],
+  ["a variable with an equals sign", { env: [{ name: "1 A=B" }] }, "spec.env[0].name"],
+  ["a variable without a name", { env: [{ name: "" }] }, "spec.env[0].name"],
+  ["variables of an invalid Secret", { envFrom: [{ secretRef: { name: "a b" } }] }, "secretRef.name"],
+  ["variables of nothing", { envFrom: [{ prefix: "A" }] }, "Choose either a Secret or a ConfigMap"],
+  ["a negative quantity", { resources: { limits: { memory: "-1" } } }, "limits.memory"],
+  ["a resource that is none", { resources: { limits: { banana: "1" } } }, "Use cpu, memory"],
 ])("the API server rejects %s with the reason", async (_, spec, message) => {
   await expect(paas.application("wrong", spec as Partial<Application["spec"]>)).rejects.toThrow(message);
 });
@@ -75,7 +85,7 @@ test("the API server rejects a name that is too long, with the limit", async () 
   await until("a".repeat(63), isReady);
 });
 
-test("an Application stored before a rule existed names the invalid field and stays unchanged", async () => {
+test("Applications stored before a rule existed can be changed elsewhere, and an invalid one names its field", async () => {
   const install = (crd: Record<string, unknown>) =>
     installCrds(paas.environment.client, [crd], {
       fieldManager: "test",
@@ -83,37 +93,55 @@ test("an Application stored before a rule existed names the invalid field and st
     });
   const strict = crdOf(Application);
   const lenient = JSON.parse(JSON.stringify(strict), (name, value) =>
-    name === "pattern" ? undefined : value,
+    name === "pattern" || name === "x-kubernetes-validations" ? undefined : value,
   );
-  const create = () => paas.application("elder", { domains: ["Elder.example.com"] });
+  const create = () => paas.application("elder", { domains: ["Elder.example.com"], image: "elder:bad tag" });
   // The next file uses the same cluster.
   onTestFinished(() => install(strict));
   await install(lenient);
   // The API server applies new rules a moment after it has stored them.
   await expect.poll(() => create().then(() => "stored", String), { timeout: 30_000 }).toBe("stored");
+  const env = [{ name: "PORT", value: "8080" }];
+  await paas.application("elder-port", { domains: ["elder-port.example.com"], env });
   await install(strict);
+  const rejection = () =>
+    paas.patch(Application, "elder", { spec: { image: "elder:other bad tag" } }).then(() => "", String);
+  await expect.poll(rejection, { timeout: 30_000 }).toContain("Enter an image such as");
+  await paas.patch(Application, "elder-port", { spec: { image: "elder:1" } });
+  await until("elder-port", isDeployed);
+  await paas.patch(Application, "elder", { spec: { replicas: 2 } });
   const found = await until("elder", has("Ready", "False", "InvalidSpec"));
   expect(conditionOf(found)?.message).toContain("spec.domains.0: expected a host name in lower case");
   await expect(paas.environment.client.get(Deployment, at("elder"))).rejects.toThrow("404");
-  await paas.patch(Application, "elder", { spec: { domains: ["elder.example.com"] } });
+  expect(conditionOf(found)?.message).toContain("spec.image: Enter an image such as");
+  await paas.patch(Application, "elder", { spec: { domains: ["elder.example.com"], image: "elder:1" } });
   await until("elder", isDeployed);
 });
 
 test("an invalid child keeps neither the other children nor running pods from working", async () => {
-  const resources = { limits: { memory: "-1" } };
+  const resources = { requests: { memory: "2Gi" }, limits: { memory: "1Gi" } };
   await paas.application("greedy", { image: "greedy:1", resources });
   const refused = await until("greedy", has("Applied", "False", "Invalid"));
-  const message = expect.stringContaining("must be greater than or equal to 0");
+  const message = expect.stringMatching(
+    /^Kubernetes rejected the Deployment greedy: spec\.template\.spec\.containers\[0\]\.resources\.requests: .*must be less than or equal to memory limit/,
+  );
   expect(refused.status).toMatchObject({ status: "error", message });
-  expect(listed(refused)).toEqual([
-    ["Deployment", false],
+  expect(refused.status?.message).not.toContain("PATCH");
+  expect(listed(refused), "only objects that exist").toEqual([
     ["Service", true],
     ["Ingress", true],
   ]);
+  expect(refused.status?.planned).toMatchObject([{ kind: "Deployment", name: "greedy" }]);
   expect(refused.status?.conditions?.map(({ type }) => type)).not.toContain("RolledOut");
   await paas.patch(Application, "greedy", { spec: { resources: null } });
   const healed = await until("greedy", isDeployed);
   expect(healed.status).toMatchObject({ status: "deployed", message: "", currentImage: "greedy:1" });
+  expect(
+    listed(healed)
+      ?.map(([kind]) => kind)
+      .sort(),
+  ).toEqual(["Deployment", "Ingress", "Service"]);
+  expect(healed.status?.planned).toBeUndefined();
 
   await paas.patch(Application, "greedy", { spec: { image: "greedy:2", resources } });
   const again = await until("greedy", has("Applied", "False", "Invalid"));
@@ -155,7 +183,7 @@ test("leaves an object that another client created under a child's name, until t
   await paas.application("taken", { image: "taken:1" });
   const refused = await until("taken", has("Applied", "False", "NameTaken"));
   expect(conditionOf(refused)?.message).toContain("already exists and has no controller");
-  expect(listed(refused)?.map(([kind]) => kind)).toEqual(["Deployment", "Service", "Ingress"]);
+  expect(listed(refused)?.map(([kind]) => kind)).toEqual(["Deployment", "Ingress"]);
   await until("taken", has("RolledOut", "True"));
   const { metadata } = await paas.environment.client.get(Service, at("taken"));
   expect(metadata.resourceVersion, "it was not touched").toBe(mine.metadata.resourceVersion);

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
+import { inventoryOf } from "../../functions/paas/application/inventory.ts";
 import { childKinds, HTTPRoute } from "../../functions/paas/charts/kinds.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { changedSince, killAtRandom } from "../harness/crowd.ts";
@@ -61,7 +62,8 @@ async function unlisted(): Promise<string[]> {
     .filter((child) => {
       const app = apps.find(({ metadata }) => metadata.uid === controllerOf(child)?.uid);
       const { kind, metadata } = child;
-      return app && !app.status?.resources?.some((one) => one.kind === kind && one.name === metadata.name);
+      const listed = inventoryOf(app?.status);
+      return app && !listed.some((one) => one.kind === kind && one.name === metadata.name);
     })
     .map(textOf)
     .filter((text) => after.has(text));
@@ -119,7 +121,7 @@ test("the next worker lists or deletes the children that a dead worker created",
   await paas.environment.client.mergePatch(
     Application,
     at("halfway"),
-    { status: { resources: announced } },
+    { status: { resources: null, planned: announced } },
     { fieldManager: "test", subresource: "status" },
   );
   // Two of them are no longer desired when the next worker starts.

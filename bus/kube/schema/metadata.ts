@@ -43,6 +43,9 @@ export function metadataOf(schema: z.core.$ZodType, place: Place): Json {
 
 const scalars: readonly unknown[] = ["string", "integer", "number", "boolean"];
 
+/** Whether the API server itself rejects items with equal keys, which a refinement may repeat. */
+export const isListMap = (metadata: Json): boolean => metadata[listType] === "map";
+
 /** Rejects lists whose items the API server could not distinguish. */
 export function checkList(schema: Json, place: Place): void {
   const items = (schema.items ?? {}) as Json;

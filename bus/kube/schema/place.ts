@@ -17,7 +17,7 @@ export interface Place {
   readonly isRepeated: boolean;
   /** Characters in the patterns of all rules for keys so far. */
   readonly spent: { keyPatterns: number };
-  /** Whether the field has CEL rules. */
+  /** Whether the field has CEL rules, or is a list map. */
   readonly hasRules: boolean;
   /** Fields that only other variants of the union may have. */
   readonly absent: ReadonlySet<string>;

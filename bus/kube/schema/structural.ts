@@ -11,7 +11,7 @@ import { z } from "zod";
 import { isSameJson } from "../../values/canonicaljson.ts";
 import { checksOf } from "./checks.ts";
 import { keyRules } from "./keys.ts";
-import { checkList, metadataOf, rulesKey } from "./metadata.ts";
+import { checkList, isListMap, metadataOf, rulesKey } from "./metadata.ts";
 import { numberSchema } from "./numbers.ts";
 import { type Json, type Place, rootPlace, within } from "./place.ts";
 import { patternsOf, stringSchema, translatedAt } from "./strings.ts";
@@ -57,7 +57,7 @@ function hasRuleType(schema: Json): boolean {
 export function convert(schema: z.core.$ZodType, outer: Place): Json {
   const { def } = schema._zod as z.core.$ZodTypes["_zod"];
   const metadata = metadataOf(schema, outer);
-  const place = { ...outer, hasRules: outer.hasRules || rulesKey in metadata };
+  const place = { ...outer, hasRules: outer.hasRules || rulesKey in metadata || isListMap(metadata) };
   if (place.inside.includes(schema)) {
     place.refuse(
       "the schema contains itself, which structural schemas cannot: use z.unknown() for the inner occurrence",

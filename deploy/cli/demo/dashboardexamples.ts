@@ -57,8 +57,8 @@ async function applications(steps: PaasSteps, print: StepPrinter): Promise<void>
     spec: {
       domains: ["greedy.example.com"],
       image: "registry.example.com/acme/greedy:v1",
-      // Invalid: a memory limit cannot be negative.
-      resources: { limits: { memory: "-1" } },
+      // Invalid: the request exceeds the limit.
+      resources: { requests: { memory: "2Gi" }, limits: { memory: "1Gi" } },
     },
   });
   await settledIn(steps, Application, failingName, (found) => readyCondition(found)?.status === "False");

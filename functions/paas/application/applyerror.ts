@@ -13,7 +13,7 @@ const kindMillis = 30_000;
 export function refusalOf(
   error: unknown,
   { kind, apiVersion, metadata: { name } }: Pick<ChildObject, "apiVersion" | "kind" | "metadata">,
-  { hints = {}, does = "refuses" }: RefusalOptions = {},
+  { hints = {}, does = "rejected" }: RefusalOptions = {},
 ): BlockedError {
   if (error instanceof BlockedError) return error;
   return blockedByRefusal(error, (reason, message) => {
@@ -25,7 +25,7 @@ export function refusalOf(
       hint === undefined ? message : `${hint} ${error instanceof ApiError ? error.answer : message}`;
     return {
       reason,
-      message: `the API server ${does} the ${kind} ${name}. ${text}`,
+      message: `Kubernetes ${does} the ${kind} ${name}${hint === undefined ? ":" : "."} ${text}`,
       retryAfterMillis: isUnknown || hint !== undefined ? kindMillis : retryMillis,
     };
   });
@@ -38,7 +38,7 @@ const isLackOfRights = (message: string): boolean => / cannot \S+ resource /.tes
 export interface RefusalOptions {
   /** What to do, by reason. A refusal with a hint is retried soon. */
   readonly hints?: Readonly<Record<string, string | undefined>>;
-  readonly does?: "refuses" | "does not let the platform delete";
+  readonly does?: "rejected" | "does not let the platform delete";
 }
 
 /** Combines refusals into one error, with the first one's reason and the shortest retry interval. */

@@ -4,7 +4,7 @@ import { childKinds } from "../charts/kinds.ts";
 import { refusedKind } from "../charts/refusedkinds.ts";
 import { annotationsToDrop, hasHostsOnlyInAnnotations, hostsOf, type Routed } from "../hosts/routes.ts";
 import type { Application } from "../kinds/application.ts";
-import { kindOf, type Resource } from "./inventory.ts";
+import { inventoryOf, kindOf, type Resource } from "./inventory.ts";
 
 type App = Stored<Application>;
 
@@ -59,7 +59,7 @@ export async function removeRefusedHosts(
   ctx: Context,
 ): Promise<void> {
   if (refused.size === 0) return;
-  for (const resource of app.status?.resources ?? []) {
+  for (const resource of inventoryOf(app.status)) {
     const own = await readableObject(app, resource, ctx);
     if (own === undefined || !hostsOf(routed(own)).some((host) => refused.has(host))) continue;
     const { kind, object } = own;
@@ -71,7 +71,7 @@ export async function removeRefusedHosts(
 
 /** Deletes the objects of an Application that route hosts. */
 export async function deleteHostRoutes(app: App, ctx: Context): Promise<void> {
-  for (const resource of app.status?.resources ?? []) {
+  for (const resource of inventoryOf(app.status)) {
     const own = await readableObject(app, resource, ctx);
     if (own && hostsOf(routed(own)).length > 0) await ctx.delete(own.kind, own.object);
   }

@@ -1,13 +1,30 @@
 /**
- * The inventory of an Application: all objects that belong to it. It is written before the objects are created, so it is complete
- * even if the worker dies in between. Pure.
+ * The inventory of an Application: all objects that belong to it. Objects are listed as planned before they are created, so the
+ * inventory is complete even if the worker dies in between. Pure.
  */
 import type { Kind, KubeObject, ObjectMeta } from "denrei";
 import { groupOf } from "denrei/kinds";
 import type { Application } from "../kinds/application.ts";
 
+type Status = NonNullable<Application["status"]>;
+
 /** An object in the inventory. */
-export type Resource = NonNullable<NonNullable<Application["status"]>["resources"]>[number];
+export type Resource = NonNullable<Status["resources"]>[number];
+
+/** Existing and planned objects. */
+export const inventoryOf = (status: Application["status"]): readonly Resource[] => [
+  ...(status?.resources ?? []),
+  ...(status?.planned ?? []),
+];
+
+/** The fields of the status for an inventory. Only objects with a uid exist for certain. */
+export function inventoryFields(inventory: readonly Resource[]) {
+  const planned = inventory.filter(({ uid }) => uid === undefined);
+  return {
+    resources: inventory.filter(({ uid }) => uid !== undefined),
+    planned: planned.length > 0 ? planned : null,
+  };
+}
 
 /** A rendered or existing object. */
 type Child = Pick<KubeObject, "apiVersion" | "kind"> & {

@@ -4,16 +4,17 @@ import { group, version } from "../names.ts";
 import {
   age,
   conditions,
-  env,
-  envFrom,
   objectName,
   observedGeneration,
+  optionalName,
   ready,
   resources,
   shortName,
   time,
 } from "./fields.ts";
 import { hostPattern } from "./hostpattern.ts";
+import { imageReference, optionalImageReference } from "./imagereference.ts";
+import { env, envFrom } from "./variables.ts";
 
 /** Workload settings of an Application, and of the template of an AppPipeline. */
 export const runtime = {
@@ -23,7 +24,7 @@ export const runtime = {
     .record(z.string(), z.string())
     .optional()
     .describe("Parameters for the chart, which defines their meaning."),
-  serviceAccount: z.string().max(253).optional().describe("ServiceAccount of the pods."),
+  serviceAccount: optionalName.describe("ServiceAccount of the pods."),
   env: env.optional(),
   envFrom: envFrom.optional(),
   port: z
@@ -80,24 +81,17 @@ export const Application = defineKind({
       .describe(
         "Hosts that route to the application. Each belongs to the Application that claims it first. If empty, there is no route.",
       ),
-    image: z
-      .string()
+    image: optionalImageReference
       .optional()
       .describe("Image of the container. If empty, visitors see a placeholder page."),
-    pinnedImage: z
-      .string()
-      .min(1)
+    pinnedImage: imageReference
       .optional()
       .describe(
         "Overrides `image`, also when newer images are built. To roll back, set it to an image of status.history.",
       ),
     ...runtime,
     replicas: z.int32().min(0).default(1).describe("Number of pods."),
-    imagePullSecret: z
-      .string()
-      .max(253)
-      .optional()
-      .describe("Secret with the credentials to pull the image."),
+    imagePullSecret: optionalName.describe("Secret with the credentials to pull the image."),
     imagePullSecrets: z
       .array(z.object({ name: objectName }))
       .optional()
@@ -120,7 +114,11 @@ export const Application = defineKind({
       .optional()
       .describe("Summary of the conditions."),
     message: z.string().optional().describe("Why the Application is not deployed."),
-    resources: z.array(resourceSchema).optional().describe("Objects that the chart rendered."),
+    resources: z.array(resourceSchema).optional().describe("Objects of the Application that exist."),
+    planned: z
+      .array(resourceSchema)
+      .optional()
+      .describe("Objects that the API server has not accepted yet, or rejects."),
     url: z.string().optional().describe("URL of the application."),
     urls: z.array(z.string()).optional().describe("All URLs of the application."),
     replicas: z.int().min(0).optional().describe("Number of pods."),

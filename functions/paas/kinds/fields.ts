@@ -1,5 +1,7 @@
 /** Fields that several kinds share. */
-import { cel, listMap, objectName, quantity, z } from "denrei/kinds";
+import { cel, objectName, quantity, z } from "denrei/kinds";
+import { imageRepository } from "./imagereference.ts";
+import { buildEnv, previewBuildEnv } from "./variables.ts";
 
 /** Names of objects become values of labels, and parts of other names. */
 export const shortName = cel({
@@ -7,68 +9,30 @@ export const shortName = cel({
   message: "metadata.name can have at most 63 characters: it becomes the value of a label",
 });
 
-const quantities = z.record(z.string(), quantity).optional();
+const basicResources: readonly string[] = ["cpu", "memory", "ephemeral-storage"];
+const isResource = (name: string): boolean =>
+  basicResources.includes(name) || name.startsWith("hugepages-") || name.includes("/");
+const resourceProblem = `Use ${basicResources.join(", ")}, hugepages-<size>, or a name with a domain, such as example.com/gpu.`;
+
+/** https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#resource-types */
+const quantities = z
+  .record(z.string(), quantity)
+  .superRefine((amounts, context) => {
+    for (const name of Object.keys(amounts).filter((one) => !isResource(one)))
+      context.addIssue({ code: "custom", path: [name], message: resourceProblem });
+  })
+  .meta(
+    cel({
+      rule: `self.all(name, name in ${JSON.stringify(basicResources)} || name.startsWith("hugepages-") || name.contains("/"))`,
+      message: resourceProblem,
+    }),
+  )
+  .optional();
 
 /** Resources of a container. */
 export const resources = z
   .object({ requests: quantities, limits: quantities })
   .describe("Resource requests and limits of the container.");
-
-const keyRef = z.object({ name: objectName, key: z.string().min(1), optional: z.boolean().optional() });
-
-const variableNamePattern = /^([-_a-zA-Z]|\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$/;
-const variableNameProblem =
-  "expected the name of an environment variable: letters, digits, -, _, and ., not starting with a digit";
-
-/**
- * Name of an environment variable, of builds and of applications. Every supported Kubernetes accepts these names in pods; newer
- * versions accept more: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#environment-variables
- */
-export const variableName = z.string().max(253).regex(variableNamePattern, variableNameProblem);
-
-/** Environment variables of an application. */
-export const env = z
-  .array(
-    z.object({
-      name: variableName,
-      value: z.string().optional(),
-      valueFrom: z
-        .object({ secretKeyRef: keyRef.optional(), configMapKeyRef: keyRef.optional() })
-        .refine(
-          ({ secretKeyRef, configMapKeyRef }) =>
-            (secretKeyRef === undefined) !== (configMapKeyRef === undefined),
-          "expected either secretKeyRef or configMapKeyRef",
-        )
-        .meta(
-          cel({
-            rule: "has(self.secretKeyRef) != has(self.configMapKeyRef)",
-            message: "expected either secretKeyRef or configMapKeyRef",
-          }),
-        )
-        .optional(),
-    }),
-  )
-  .meta(listMap("name"))
-  .describe("Environment variables. PORT is always set.");
-
-const ref = z.object({ name: objectName, optional: z.boolean().optional() });
-
-export const envFrom = z
-  .array(
-    z.object({
-      prefix: z.union([z.literal(""), variableName]).optional(),
-      secretRef: ref.optional(),
-      configMapRef: ref.optional(),
-    }),
-  )
-  .describe("Secrets and ConfigMaps whose keys all become environment variables.");
-
-const buildVariable = z.object({ name: variableName, value: z.string().optional() });
-
-/** Environment variables of a build. kpack accepts no references to Secrets here. */
-export const buildEnv = z
-  .array(buildVariable)
-  .describe("Environment variables of the build, such as BP_NODE_VERSION.");
 
 /** Names on GitHub: https://docs.github.com/en/rest/repos/repos */
 export const owner = z
@@ -83,22 +47,14 @@ export const tokenSecret = objectName.describe(
   "Secret of this namespace with a GitHub token under the key password. An Installation with the format basic-auth and the annotation kpack.io/git maintains one.",
 );
 
-/** A repository of a registry, without tag and digest: https://github.com/distribution/reference */
-export const imageRepository = z
-  .string()
-  .regex(
-    /^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]+)?\/)?[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*(\/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)*$/,
-    "expected a repository of a registry, without a tag, such as registry.example.com/acme/web",
-  )
-  .describe("Registry repository for the images, without a tag.");
+/** Name of an object, or an empty string for none. */
+export const optionalName = z.union([z.literal(""), objectName]).optional();
 
 export const image = z.object({
-  name: imageRepository,
-  secretName: z
-    .string()
-    .max(253)
-    .optional()
-    .describe("Secret of this namespace with the registry's credentials, to push and to pull."),
+  name: imageRepository.describe("Registry repository for the images, without a tag."),
+  secretName: optionalName.describe(
+    "Secret of this namespace with the registry's credentials, to push and to pull.",
+  ),
 });
 
 /** The repository that a name in a spec resolved to. */
@@ -145,25 +101,7 @@ export const build = z
   .describe("Build settings.");
 
 /** Build settings of previews, some of which run code of forks. */
-export const previewBuild = build
-  .extend({
-    env: z
-      .array(
-        buildVariable.extend({
-          forks: z
-            .boolean()
-            .optional()
-            .describe(
-              "Whether builds of forks get the variable too. Their code can send it anywhere. Default: false, also for approved commits.",
-            ),
-        }),
-      )
-      .optional()
-      .describe(
-        "Environment variables of the builds, such as BP_NODE_VERSION. Builds of forks get only those with forks: true.",
-      ),
-  })
-  .describe("Build settings.");
+export const previewBuild = build.extend({ env: previewBuildEnv.optional() }).describe("Build settings.");
 
 export const revision = z
   .enum(["Head", "Merge"])

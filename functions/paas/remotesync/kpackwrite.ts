@@ -18,7 +18,7 @@ export async function writeToKpack<T>(write: () => Promise<T>): Promise<T> {
       const problem =
         reason === "KpackNotInstalled"
           ? "kpack's CRDs are missing, install kpack"
-          : "kpack did not accept the Image";
+          : "kpack rejected the Image";
       return {
         reason,
         message: `${problem}: ${message.trim()}`,

@@ -1,5 +1,5 @@
 /** Fields shared by several kinds. */
-import { cel, objectName, quantity, time, z } from "denrei/kinds";
+import { cel, dataKey, objectName, quantity, time, z } from "denrei/kinds";
 import { secretKeys } from "../names.ts";
 import { nanosIn } from "./goduration.ts";
 
@@ -146,12 +146,7 @@ export const controlPlaneRef = z
 export const apiKeySecretRef = z
   .object({
     name: objectName.describe("Name of the Secret."),
-    key: z
-      .string()
-      .regex(/^[-._a-zA-Z0-9]+$/)
-      .max(253)
-      .optional()
-      .describe(`Key in the Secret. Default: ${secretKeys.apiKey}.`),
+    key: dataKey.optional().describe(`Key in the Secret. Default: ${secretKeys.apiKey}.`),
   })
   .describe("An API key of the project, used instead of the control plane's own. Since PipeCD v0.44.0.");
 

@@ -36,7 +36,7 @@ export async function applyChild(
   } catch (error) {
     throw blockedByRefusal(error, (reason, message) => ({
       reason,
-      message: `the API server rejects the ${kind.kind} ${name}: ${message}`,
+      message: `Kubernetes rejected the ${kind.kind} ${name}: ${message}`,
       retryAfterMillis: retryMillis,
     }));
   }
