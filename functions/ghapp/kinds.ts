@@ -128,6 +128,7 @@ export type ClusterGitHubApp = ObjectOf<typeof ClusterGitHubApp>;
 const immutable = (what: string) =>
   cel({ rule: "self == oldSelf", message: `${what} cannot be changed: create another Installation` });
 
+const needsKey = "The format raw needs a key.";
 const oneRepository = "apiPermissions requires exactly one repository";
 const onlyContents = "with apiPermissions, the only allowed value of permissions is contents: read";
 
@@ -240,10 +241,10 @@ export const Installation = defineKind({
         ),
       template: templateSchema.describe("Other content of the Secret."),
     })
-    .refine(
-      ({ key, format = "raw" }) => key !== undefined || format !== "raw",
-      "key is required with the format raw",
-    )
+    .refine(({ key, format = "raw" }) => key !== undefined || format !== "raw", {
+      path: ["key"],
+      error: needsKey,
+    })
     .refine(
       ({ repositories, repositoryIDs }) => !(repositories?.length && repositoryIDs?.length),
       "expected either repositories or repositoryIDs",
@@ -264,7 +265,7 @@ export const Installation = defineKind({
       cel(
         {
           rule: "has(self.key) || (has(self.format) && self.format != 'raw')",
-          message: "key is required with the format raw",
+          message: needsKey,
         },
         {
           rule: "!(has(self.repositories) && size(self.repositories) > 0 && has(self.repositoryIDs) && size(self.repositoryIDs) > 0)",

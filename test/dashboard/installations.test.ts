@@ -19,14 +19,15 @@ beforeAll(async () => {
   environment = await startDashboardEnvironment({
     github: async (callbackUrl) => {
       github = await startGitHub({
-        repositories: ["acme/web", "acme/docs", "acme/secret", "hidden/web"],
-        people: [{ login: "octo", repositories: ["acme/web", "acme/docs"] }],
+        repositories: ["acme/web", "acme/docs", "acme/secret", "hidden/web", "octo/home"],
+        people: [{ login: "octo", repositories: ["acme/web", "acme/docs", "octo/home"] }],
         apps: [
           {
             callbackUrls: [callbackUrl],
             installations: [
               { id: 815, account: "acme" },
               { id: 816, account: "hidden" },
+              { id: 817, account: "octo" },
             ],
           },
         ],
@@ -155,18 +156,28 @@ test("suggests what the connected user can see at GitHub, and shows rejections n
     expect(await page.getByLabel(label, { exact: true }).getAttribute("aria-invalid"), label).toBe("true");
   await expectAccessible(page);
   const installation = page.getByLabel("GitHub installation");
-  expect(await installation.getByRole("option").allInnerTexts()).toEqual(["Choose one", "acme (815)"]);
+  expect(await installation.getByRole("option").allInnerTexts()).toEqual([
+    "Choose one",
+    "acme (815)",
+    "octo (817)",
+  ]);
+  await installation.selectOption("octo (817)");
+  await page
+    .getByText("If empty, the token covers all repositories of octo, including future ones.")
+    .waitFor();
   await installation.selectOption("acme (815)");
   const repositories = page.getByRole("group", { name: "Repositories" });
   await repositories.getByLabel("acme/web").waitFor();
   expect(await repositories.getByRole("checkbox").count()).toBe(2);
+  await repositories.getByText("Choose at least one: acme is not your own account").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("made-here");
   await page.getByLabel("App kind").selectOption("GitHubApp");
   await page.getByLabel("App", { exact: true }).fill("builder");
   await page.getByLabel("Pull requests").selectOption("read");
   await page.getByLabel("Format").selectOption("raw");
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText("key is required with the format raw").waitFor();
+  await page.getByText("The format raw needs a key.").waitFor();
+  expect(await page.getByLabel("Key", { exact: true }).getAttribute("aria-invalid")).toBe("true");
   await page.getByLabel("Key", { exact: true }).fill("token");
   await page.getByRole("button", { name: "Create" }).click();
   await repositories

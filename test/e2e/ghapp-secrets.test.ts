@@ -132,7 +132,7 @@ test.each([
     { template: { type: "kubernetes.io/service-account-token" } },
     "Kubernetes grants special rights to Secrets of the types kubernetes.io/service-account-token and bootstrap.kubernetes.io/token",
   ],
-  [{ key: undefined }, "key is required with the format raw"],
+  [{ key: undefined }, "The format raw needs a key."],
   [{ repositories: ["web"], repositoryIDs: [1] }, "either repositories or repositoryIDs"],
   [{ installationID: 0 }, "spec.installationID"],
   [{ appRef: { kind: "Secret", name: "x" } }, "spec.appRef.kind"],

@@ -12,6 +12,7 @@ import {
 } from "denrei/github";
 import * as oidc from "openid-client";
 import { z } from "zod";
+import type { ShownInstallation } from "../../api/github.ts";
 
 /** The GitHub instance and the App on it. */
 export interface GitHubSettings {
@@ -35,11 +36,7 @@ export interface ConnectedUser {
 }
 
 /** An installation of the App that the user can see. */
-export interface VisibleInstallation {
-  readonly id: number;
-  /** The login of the user or organization, or the slug of the enterprise. */
-  readonly account: string;
-  readonly accountType: string;
+export interface VisibleInstallation extends ShownInstallation {
   readonly repositorySelection: "all" | "selected";
 }
 

@@ -7,6 +7,7 @@
  */
 import { GitHubError } from "denrei/github";
 import { z } from "zod";
+import { mayCoverAll } from "../../api/github.ts";
 import type { Session } from "../auth/sessions.ts";
 import { errorBody } from "../errorbody.ts";
 import type { GitHubClient, VisibleInstallation, VisibleRepository } from "./client.ts";
@@ -77,12 +78,11 @@ const onlyReads = (permissions: Readonly<Record<string, string>> | null | undefi
   return levels.length > 0 && levels.every((level) => level === "read");
 };
 
-/** GitHub does not report whether a user can see all repositories of an organization, including future ones. */
-function denialOfAll({ account, accountType }: VisibleInstallation, login: string): ErrorBody | undefined {
-  if (accountType === "User" && account.toLowerCase() === login.toLowerCase()) return undefined;
+function denialOfAll(installation: VisibleInstallation, login: string): ErrorBody | undefined {
+  if (mayCoverAll(installation, login)) return undefined;
   return errorBody(
     "AllRepositories",
-    `Without repository names, the Installation covers all repositories of ${account}. Name the repositories.`,
+    `Without repository names, the Installation covers all repositories of ${installation.account}. Name the repositories.`,
   );
 }
 

@@ -1,13 +1,7 @@
 /** The user's GitHub account. The server queries GitHub on the user's behalf. */
 import { useEffect, useState } from "preact/hooks";
+import type { ShownInstallation } from "../../../api/github.ts";
 import { type RequestError, request } from "../api/session.ts";
-
-/** An installation of the dashboard's GitHub App. */
-export interface ShownInstallation {
-  readonly id: number;
-  /** Login of the owner. */
-  readonly account: string;
-}
 
 /** A repository of an installation. */
 export interface ShownRepository {

@@ -1,13 +1,12 @@
 /** The field for a token's repositories. */
 import { useState } from "preact/hooks";
+import { mayCoverAll } from "../../../api/github.ts";
 import { LinesField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { Group } from "../ui/form/group.tsx";
 import { type Account, type ShownRepository, useRepositories } from "./account.ts";
 import { paths } from "./paths.ts";
-
-const label = "Repositories";
-const all = "If empty, the token covers all repositories of the installation.";
+import { text } from "./text.ts";
 
 /** Lists up to this length need no filter. */
 const few = 8;
@@ -28,14 +27,31 @@ export function RepositoriesField({ form, account }: { form: Form; account: Acco
       <LinesField
         form={form}
         path={paths.repositories}
-        label={label}
-        hint={`One name per line, without the owner. ${all} ${found ?? ""}`}
+        label={text.repositories}
+        hint={`${text.namesOfRepositories} ${hintFor(account, id)} ${found ?? ""}`}
       />
     );
-  return <Picker form={form} of={found} />;
+  return <Picker form={form} of={found} hint={hintFor(account, id)} />;
 }
 
-function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepository[] }) {
+/** What an empty list means, as the server decides it. */
+function hintFor(account: Account, id: unknown): string {
+  const installation =
+    account.state === "connected" ? account.installations.find((one) => one.id === id) : undefined;
+  if (account.state !== "connected" || installation === undefined) return text.repositoriesOf.unknown;
+  const kind = mayCoverAll(installation, account.login) ? "own" : "other";
+  return text.repositoriesOf[kind](installation.account);
+}
+
+function Picker({
+  form,
+  of: repositories,
+  hint,
+}: {
+  form: Form;
+  of: readonly ShownRepository[];
+  hint: string;
+}) {
   const [part, setPart] = useState("");
   const chosen = (form.value(paths.repositories) ?? []) as readonly string[];
   const shown = repositories.filter(
@@ -48,8 +64,8 @@ function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepo
   };
   return (
     <Group
-      label={label}
-      hint={`${all} ${chosen.length > 0 ? `${chosen.length} of ${repositories.length} chosen.` : ""}`}
+      label={text.repositories}
+      hint={`${hint} ${chosen.length > 0 ? `${chosen.length} of ${repositories.length} chosen.` : ""}`}
       problem={form.problem(paths.repositories)}
     >
       {repositories.length > few && (
