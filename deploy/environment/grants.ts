@@ -2,7 +2,7 @@
 import { ClusterRole, ClusterRoleBinding, type Kind, type KubeObject, RoleBinding } from "denrei/kinds";
 import { isAlreadyExists, type KubeClient } from "denrei/kubernetes";
 import { openProject } from "denrei/runtime";
-import { userRoles } from "../generate/users.ts";
+import { clusterAdminRules, userRoles } from "../generate/users.ts";
 import type { DashboardUser } from "./users.ts";
 
 const rbac = "rbac.authorization.k8s.io";
@@ -10,6 +10,8 @@ const rbac = "rbac.authorization.k8s.io";
 const busViewer = "denrei-bus-viewer";
 /** Lets a user list namespaces, to choose one on the page. */
 const namespaces = "denrei-demo-namespaces";
+/** Lets an administrator write the kinds of a namespace that elsewhere only administrators of the cluster write. */
+const allKinds = "denrei-demo-all-kinds";
 
 /** Binds the role of each user in a namespace, and the cluster-wide read permissions. */
 export async function grantRoles(
@@ -17,22 +19,30 @@ export async function grantRoles(
   users: readonly DashboardUser[],
   namespace: string,
 ): Promise<void> {
-  const roles = [...userRoles(await (await openProject()).all()), namespaceRole];
+  const functions = await (await openProject()).all();
+  const roles = [
+    ...userRoles(functions),
+    clusterRole(namespaces, namespaceRules),
+    clusterRole(allKinds, clusterAdminRules(functions)),
+  ];
   const names = roles.map(({ metadata }) => (metadata as { name: string }).name);
   for (const role of roles) await create(client, ClusterRole, role);
   for (const { name, role } of users) {
-    await create(client, RoleBinding, binding("RoleBinding", name, role, namespace));
+    for (const one of role === "admin" ? [role, allKinds] : [role])
+      await create(client, RoleBinding, binding("RoleBinding", name, one, namespace));
     for (const wide of [namespaces, busViewer].filter((one) => names.includes(one)))
       await create(client, ClusterRoleBinding, binding("ClusterRoleBinding", name, wide));
   }
 }
 
-const namespaceRole = {
+const namespaceRules = [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] }];
+
+const clusterRole = (name: string, rules: readonly object[]) => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
-  metadata: { name: namespaces },
-  rules: [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] }],
-};
+  metadata: { name },
+  rules,
+});
 
 const binding = (kind: string, user: string, role: string, namespace?: string) => ({
   apiVersion: `${rbac}/v1`,

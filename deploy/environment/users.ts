@@ -6,7 +6,7 @@ export interface DashboardUser {
   readonly name: string;
   readonly password: string;
   readonly groups: readonly string[];
-  /** A ClusterRole that every cluster has; bound in the namespace of the demo. */
+  /** A ClusterRole that every cluster has; bound in the namespace of the demo. An admin may also write Pipeds there. */
   readonly role: "admin" | "view";
 }
 

@@ -13,6 +13,18 @@ const name = "denrei-users";
 const read = ["get", "list", "watch"];
 const write = ["create", "delete", "deletecollection", "patch", "update"];
 
+/**
+ * Rules to write the namespaced kinds that only administrators of the cluster may write. No role in {@link userRoles} has them. For
+ * users of a local platform, who may change everything in their namespace.
+ */
+export const clusterAdminRules = (functions: readonly ReconcileFunction[]): PolicyRule[] =>
+  rulesOf(
+    definedKinds(functions).filter(
+      ({ scope, definition }) => scope === "Namespaced" && definition?.writers === "cluster-admin",
+    ),
+    write,
+  );
+
 /** The kinds of kpack that functions use. kpack ships no user-facing roles, and users want to see their builds. */
 const kpackKinds = (functions: readonly ReconcileFunction[]): Kind[] => {
   const used = functions.flatMap(kindsOf).map(kindText);

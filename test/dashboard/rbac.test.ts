@@ -1,7 +1,10 @@
 /** RBAC alone decides what a user may see and do; the dashboard adds no decisions of its own. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
+import { definedKinds } from "../../bus/worker/definedkinds.ts";
 import { type ApiServer, openApiServer } from "../../dashboard/server/kubernetes/apiserver.ts";
+import { grantRoles } from "../../deploy/environment/grants.ts";
+import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import {
   type DashboardEnvironment,
@@ -129,6 +132,37 @@ describe.each(names)("%s", (name) => {
     expect(allowed.length).toBe({ alice: 11, bob: 7, carol: 0 }[name]);
     expect(allowed.filter((request) => !request.includes(team))).toEqual([]);
   });
+});
+
+test("the administrator of a local platform may write and delete every kind of the namespace, and no other", async () => {
+  const { client } = environment;
+  await grantRoles(client, [{ name: "dana", password: "", groups: [], role: "admin" }], foreign);
+  const isAllowed = async ({ group, plural: resource }: Kind, verb: string, namespace: string) => {
+    const resourceAttributes = { group, resource, verb, namespace };
+    const answer = await client.request<{ status: { allowed: boolean } }>({
+      method: "POST",
+      path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+      body: {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SubjectAccessReview",
+        spec: { user: "dana", resourceAttributes },
+      },
+    });
+    return answer.status.allowed;
+  };
+  const kinds = definedKinds(functions).filter(({ scope }) => scope === "Namespaced");
+  expect(kinds.map(({ kind }) => kind)).toContain("Piped");
+  const refused = async (namespace: string) => {
+    const found = kinds.flatMap((kind) =>
+      ["create", "patch", "delete"].map(async (verb) =>
+        (await isAllowed(kind, verb, namespace)) ? [] : [`${verb} ${kind.kind}`],
+      ),
+    );
+    return (await Promise.all(found)).flat();
+  };
+  // The roles of the standard ones are added a moment after they are created.
+  await expect.poll(() => refused(foreign)).toEqual([]);
+  expect(await refused(team)).toHaveLength(3 * kinds.length);
 });
 
 test("a user in more groups than fit a cookie has a small cookie, and all of the groups", async () => {
