@@ -136,6 +136,7 @@ test("an EventRegistration is shown with its event, source, and conditions, and 
   await page.getByRole("heading", { name: "web", level: 1 }).waitFor();
   await page.getByRole("region", { name: "EventRegistration" }).getByText("web:2").waitFor();
   await page.getByText("Registered", { exact: true }).first().waitFor();
+  expect(await page.getByRole("region", { name: "Workloads" }).count()).toBe(0);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete EventRegistration web?" });

@@ -37,6 +37,11 @@ const resources: readonly Resource[] = stackIn({}).map(([resource]) => resource)
 export const resourceOf = (plural: string): Resource | undefined =>
   resources.find((resource) => resource.plural === plural);
 
+const withoutWorkloads: readonly string[] = ["EventRegistration", "Environment", "Application"];
+
+/** Whether objects of a kind have Deployments or StatefulSets. PipeCD itself runs nothing for the others. */
+export const runsWorkloads = ({ kind }: Resource): boolean => !withoutWorkloads.includes(kind);
+
 const storeConsequence =
   "Its pod is deleted, and the data too unless it is in a volume claim. The deletion waits while a ControlPlane uses it.";
 

@@ -14,7 +14,7 @@ import { NotFound } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
 import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
 import { factsOf } from "./facts.tsx";
-import { consequenceOf, resourceOf, stackIn } from "./kinds.ts";
+import { consequenceOf, resourceOf, runsWorkloads, stackIn } from "./kinds.ts";
 import { type Workload, Workloads } from "./workloads.tsx";
 
 const trail = ["/pipecd", "PipeCD"] as const;
@@ -53,7 +53,9 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
                 <Facts title={resource.kind} of={[["Namespace", namespace], ...factsOf(object)]} />
                 <Conditions of={object} />
               </div>
-              <Workloads of={object} watched={combineLists<Workload>([deploymentList, statefulSetList])} />
+              {runsWorkloads(resource) && (
+                <Workloads of={object} watched={combineLists<Workload>([deploymentList, statefulSetList])} />
+              )}
               <Events watched={eventList} about={new Set([object.metadata.uid])} />
             </div>
           </>
