@@ -1,10 +1,14 @@
 /** Notices at the edge of the page, announced to screen readers. */
 import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { useLocation } from "preact-iso";
 
 interface Notice {
   readonly id: number;
   readonly tone: "good" | "bad";
   readonly text: string;
+  /** Path of the screen on which it appeared. */
+  readonly path: string;
 }
 
 const notices = signal<readonly Notice[]>([]);
@@ -13,10 +17,10 @@ let last = 0;
 /** How long a success notice stays, in milliseconds. */
 const goodMillis = 6000;
 
-/** Shows a notice. Errors stay until the user closes them. */
+/** Shows a notice. Errors stay until the user closes them or leaves the screen. */
 export function notify(tone: Notice["tone"], text: string): void {
   const id = ++last;
-  notices.value = [...notices.value, { id, tone, text }].slice(-4);
+  notices.value = [...notices.value, { id, tone, text, path: location.pathname }].slice(-4);
   if (tone === "good") setTimeout(() => close(id), goodMillis);
 }
 
@@ -44,6 +48,10 @@ function close(id: number): void {
 
 /** The area in which notices appear. */
 export function Notices() {
+  const { path } = useLocation();
+  useEffect(() => {
+    notices.value = notices.value.filter((notice) => notice.tone === "good" || notice.path === path);
+  }, [path]);
   return (
     <div class="notices" role="status" aria-live="polite">
       {notices.value.map(({ id, tone, text }) => (
