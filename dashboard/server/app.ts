@@ -9,6 +9,7 @@ import { errorBody, failedBody } from "./errorbody.ts";
 import { githubRoutes } from "./github/routes.ts";
 import { accessRoutes } from "./kubernetes/access.ts";
 import { logRoutes } from "./kubernetes/log.ts";
+import { nameRoutes } from "./kubernetes/names.ts";
 import { namespaceRoutes } from "./kubernetes/namespaces.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
@@ -40,6 +41,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.route("/", accessRoutes(parts));
   app.route("/", watchRoutes(parts));
   app.route("/", logRoutes(parts));
+  app.route("/", nameRoutes(parts));
   app.route("/", proxyRoutes(parts));
   app.all("/api/*", (c) => c.json(errorBody("NotFound", "The dashboard has no such API path."), 404));
   app.route("/", await pageRoutes(pageFolder));

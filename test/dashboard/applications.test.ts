@@ -2,18 +2,14 @@
 import { appendFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { crdOf } from "../../bus/kube/crd.ts";
+import { installCrds } from "../../bus/kube/install.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { podLogLine } from "../../deploy/local/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import {
-  type DashboardEnvironment,
-  foreign,
-  people,
-  startDashboardEnvironment,
-  team,
-} from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { expectDenied } from "../harness/denied.ts";
 import { has } from "../harness/testobjects.ts";
 
@@ -60,6 +56,14 @@ const create = (name: string, spec: object = {}) =>
     { fieldManager: "test" },
   );
 
+const remove = (name: string) => environment.client.delete(Application, at(name), {});
+
+/** The CRD with a limit for the number of pods. */
+const withMostPods = (maximum: number) =>
+  JSON.parse(JSON.stringify(crdOf(Application)), (field, value) =>
+    field === "replicas" && value.default === 1 ? { ...value, maximum } : value,
+  );
+
 test("an Application created with the form is deployed, and its pods are shown", async () => {
   await go(alice, "/applications");
   await alice.getByRole("link", { name: "Create an Application" }).click();
@@ -71,6 +75,7 @@ test("an Application created with the form is deployed, and its pods are shown",
   await alice.getByLabel("Value of variable 1").fill("hello");
   await alice.getByRole("button", { name: "Create", exact: true }).click();
   await alice.getByRole("heading", { name: "web", level: 1 }).waitFor();
+  await alice.getByText("Created web.").waitFor();
   const { spec } = await until("web", has("Ready", "True"));
   expect(spec).toMatchObject({ image: "web:1", env: [{ name: "GREETING", value: "hello" }] });
   // The page updates without a reload.
@@ -82,36 +87,30 @@ test("an Application created with the form is deployed, and its pods are shown",
 });
 
 describe("a form", () => {
-  test("reports an invalid field next to it and focuses it, before anything is sent", async () => {
-    await go(alice, "/applications/new");
-    const sent: string[] = [];
-    alice.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
-    await alice.getByLabel("Name", { exact: true }).fill("Not A Name");
-    await alice.getByLabel("Hosts").fill("web.example.com\nNOT A HOST");
-    await alice.getByRole("button", { name: "Create", exact: true }).click();
-    const name = alice.getByLabel("Name", { exact: true });
-    await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
-    const id = await name.getAttribute("id");
-    await expect.poll(() => alice.locator(":focus").getAttribute("id")).toBe(id);
-    await alice.getByText("expected a host name in lower case").waitFor();
-    expect(sent).toEqual([]);
-    await name.fill("a-name");
-    await expect.poll(() => name.getAttribute("aria-invalid")).toBe("false");
-    await expectAccessible(alice);
-  });
-
   test("shows a message of the API server next to the field that it names", async () => {
+    // As if the CRD were newer than the page.
+    const install = (most: number) =>
+      installCrds(environment.client, [withMostPods(most)], {
+        fieldManager: "test",
+        signal: AbortSignal.timeout(60_000),
+      });
+    onTestFinished(() => install(2 ** 31 - 1));
+    await install(5);
     await go(alice, "/applications/new");
-    await alice.getByLabel("Name", { exact: true }).fill("twice");
-    await alice.getByLabel("Hosts").fill("twice.example.com");
-    const add = alice.getByRole("button", { name: "Add a variable" });
-    for (const at of [1, 2]) {
-      await add.click();
-      await alice.getByLabel(`Name of variable ${at}`).fill("SAME");
-    }
+    await alice.getByLabel("Name", { exact: true }).fill("many");
+    await alice.getByLabel("Hosts").fill("many.example.com");
+    const pods = alice.getByLabel("Pods", { exact: true });
+    await pods.fill("9");
+    await expect
+      .poll(() => create("many", { replicas: 9 }).then(() => remove("many"), String))
+      .toContain("422");
     await alice.getByRole("button", { name: "Create", exact: true }).click();
-    await alice.getByText(/Duplicate value/).waitFor();
-    expect(await alice.getByLabel("Name of variable 2").getAttribute("aria-invalid")).toBe("false");
+    await alice
+      .getByText("Invalid value: 9: spec.replicas in body should be less than or equal to 5")
+      .waitFor();
+    expect(await pods.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => pods.evaluate((element) => element.matches(":focus"))).toBe(true);
+    expect(await alice.locator(".notices .bad").count()).toBe(0);
   });
 
   test("does not overwrite a concurrent change", async () => {
@@ -242,24 +241,14 @@ test("a viewer sees everything, and each button that a role does not allow says 
   await expectDenied(bob, "Restart", { right: "patch deployments", namespace });
   await expectDenied(bob, "Delete", { right: "delete applications", namespace });
   await expectAccessible(bob);
-  await open(bob, "web", "settings");
+  // Errors go with their screen.
+  const notices = bob.locator(".notices .notice");
+  expect(await notices.count()).toBe(3);
+  await bob.getByRole("link", { name: "Settings" }).click();
+  await expect.poll(() => notices.count()).toBe(0);
   await expectDenied(bob, "Save", { right: "patch applications", namespace });
   // The form still shows the settings.
   expect(await bob.getByLabel("Image", { exact: true }).inputValue()).toBe("web:3");
-});
-
-test("the first login selects a namespace in which the user has a role, and refusals name it", async () => {
-  const page = await environment.loggedIn(people.bob);
-  await page.getByRole("link", { name: "web", exact: true }).waitFor();
-  expect(new URL(page.url()).search).toBe(`?namespace=${team}`);
-  await page.goto(`${environment.url}/builds?namespace=${foreign}`);
-  await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: `Switch to ${team}` }).click();
-  await page.getByText("No RemoteSyncs here yet").waitFor();
-  await page.goBack();
-  await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
-  expect(await page.getByLabel("Namespace", { exact: true }).inputValue()).toBe(foreign);
 });
 
 test("the events say why there are no pods", async () => {
@@ -278,6 +267,25 @@ test("the events say why there are no pods", async () => {
     .getByText(/maximum memory usage per Container is 1Gi, but limit is 2Gi/)
     .first()
     .waitFor();
+});
+
+test("a rejected object is reported in a sentence, and not listed among the resources", async () => {
+  await create("greedy", {
+    image: "greedy:1",
+    resources: { requests: { memory: "2Gi" }, limits: { memory: "1Gi" } },
+  });
+  await until("greedy", has("Applied", "False", "Invalid"));
+  await open(alice, "greedy");
+  await alice
+    .getByText(
+      /^Kubernetes rejected the Deployment greedy: spec\..*must be less than or equal to memory limit/,
+    )
+    .first()
+    .waitFor();
+  const resources = alice.getByRole("region", { name: "Resources" });
+  await expect
+    .poll(() => resources.getByRole("listitem").allInnerTexts())
+    .toEqual(["Service greedy", "Ingress greedy"]);
 });
 
 test("an Application is deleted after its name is typed, and disappears from the list at once", async () => {
@@ -299,7 +307,7 @@ test("an Application is deleted after its name is typed, and disappears from the
 
 test("text from objects is never rendered as HTML", async () => {
   const attack = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
-  await create("texts", { image: attack, args: [attack], attributes: { [attack]: attack } });
+  await create("texts", { args: [attack], attributes: { [attack]: attack } });
   await environment.client.mergePatch(
     Application,
     at("texts"),
@@ -308,6 +316,7 @@ test("text from objects is never rendered as HTML", async () => {
         url: "javascript:document.title='taken'",
         urls: ["javascript:document.title='taken'"],
         message: attack,
+        currentImage: attack,
       },
     },
     { fieldManager: "test", subresource: "status" },

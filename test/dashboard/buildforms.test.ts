@@ -117,7 +117,9 @@ test("a RemoteSync's build settings are folded, and unfold if one of them is inv
   await expectAccessible(page);
   await more.click();
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText("expected a quantity, such as 500m for CPUs or 512Mi for memory").waitFor();
+  await page
+    .getByText("Enter an amount of 0 or more, such as 500m for CPUs or 512Mi for memory.", { exact: true })
+    .waitFor();
   const name = field(page, "Builder name");
   expect(await name.getAttribute("aria-invalid")).toBe("true");
   await expect.poll(() => name.evaluate((element) => element.matches(":focus"))).toBe(true);

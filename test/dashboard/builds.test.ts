@@ -10,7 +10,13 @@ import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { annotations, labels } from "../../functions/paas/names.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { fillIn, specOf } from "../harness/buildform.ts";
-import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 import { expectDenied } from "../harness/denied.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { base64 } from "../harness/secretvalues.ts";
@@ -234,6 +240,20 @@ test("reports a missing RemoteSync, and nothing is wider than a phone's screen",
     expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(390);
   }
   await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test("the first login selects a namespace in which the user has a role, and refusals name it", async () => {
+  const page = await environment.loggedIn(people.bob);
+  await page.getByRole("link", { name: "web", exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe(`?namespace=${team}`);
+  await page.goto(`${environment.url}/builds?namespace=${foreign}`);
+  await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: `Switch to ${team}` }).click();
+  await page.getByRole("link", { name: "web", exact: true }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
+  expect(await page.getByLabel("Namespace", { exact: true }).inputValue()).toBe(foreign);
 });
 
 test("the last commit can be rebuilt after its build has ended, by a user with the right", async () => {

@@ -108,6 +108,7 @@ test("a form can be filled in by keyboard: Tab reaches each field in turn", asyn
     "Value of variable 1",
     "Remove variable 1",
     "Add a variable",
+    "Paste .env",
     "Add a source",
     "Pods",
     "Port",

@@ -195,7 +195,7 @@ test("describes what was reported to GitHub, with links if GitHub's URL is known
   await expectAccessible(page);
 });
 
-test("an AppPipeline can be created with the form, and errors of the API server appear next to their fields", async () => {
+test("an AppPipeline can be created with the form, and problems appear next to their fields", async () => {
   const page = await open("/previews/new");
   await page.getByRole("button", { name: "Create" }).click();
   const name = page.getByLabel("Name", { exact: true });
@@ -228,7 +228,7 @@ test("an AppPipeline can be created with the form, and errors of the API server 
   expect(await ttl.getAttribute("aria-invalid")).toBe("true");
   await ttl.fill("72h");
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText(/Duplicate value/).waitFor();
+  await page.getByText("Another variable is named MODE. Rename or remove one of them.").waitFor();
   expect(await page.getByRole("alert").count()).toBe(0);
   expect((await environment.list(AppPipeline, team)).map(({ metadata }) => metadata.name)).not.toContain(
     "made",

@@ -2,8 +2,9 @@
 import { cel, dataKey, listMap, objectName, z } from "denrei/kinds";
 
 const longestName = 253;
+const noName = "Enter a name.";
 const name = z
-  .string()
+  .string(noName)
   .max(longestName)
   .regex(/^[ -<>-~]+$/, "Use letters, digits, and other printable ASCII characters, but no equals sign.");
 
@@ -28,7 +29,7 @@ const variableName = name.meta(
 
 /** Name of a variable of a build. Buildpacks get each variable as a file of this name. */
 const buildVariableName = z
-  .string()
+  .string(noName)
   .max(longestName)
   .regex(
     /^\.*[ --0-<>-~][ -.0-<>-~]*$/,
@@ -38,22 +39,24 @@ const buildVariableName = z
 /** The most variables of a build, so that the API server can bound the cost of comparing their names. */
 const mostBuildVariables = 256;
 
-interface Named {
-  readonly name: string;
-}
+/** Gives each variable whose name an earlier one has a problem. Runs also if other fields are invalid. */
+const uniqueNames = [
+  (variables: readonly { readonly name: string }[], context: z.RefinementCtx): void => {
+    const seen = new Set<string>();
+    for (const [at, { name }] of variables.entries()) {
+      if (seen.has(name))
+        context.addIssue({
+          code: "custom",
+          path: [at, "name"],
+          message: `Another variable is named ${name}. Rename or remove one of them.`,
+        });
+      if (name !== undefined) seen.add(name);
+    }
+  },
+  { when: ({ value }: { readonly value: unknown }) => Array.isArray(value) && value.every(isObject) },
+] as const;
 
-/** Positions of variables whose name an earlier one has. */
-const duplicatesIn = (variables: readonly Named[]): readonly number[] =>
-  variables.flatMap(({ name }, at) => (variables.findIndex((one) => one.name === name) < at ? [at] : []));
-
-const uniqueNames = (variables: readonly Named[], context: z.RefinementCtx): void => {
-  for (const at of duplicatesIn(variables))
-    context.addIssue({
-      code: "custom",
-      path: [at, "name"],
-      message: `Another variable is named ${variables[at]?.name}. Rename or remove one of them.`,
-    });
-};
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
 const keyRef = z.object({ name: objectName, key: dataKey, optional: z.boolean().optional() });
 
@@ -82,7 +85,7 @@ const variable = z
 /** Environment variables of an application. */
 export const env = z
   .array(variable)
-  .superRefine(uniqueNames)
+  .superRefine(...uniqueNames)
   .meta(listMap("name"))
   .describe("Environment variables. PORT is always set.");
 
@@ -116,7 +119,7 @@ const uniqueInBuild = cel({
 export const buildEnv = z
   .array(buildVariable)
   .max(mostBuildVariables)
-  .superRefine(uniqueNames)
+  .superRefine(...uniqueNames)
   .meta(uniqueInBuild)
   .describe("Environment variables of the build, such as BP_NODE_VERSION.");
 
@@ -133,7 +136,7 @@ export const previewBuildEnv = z
     }),
   )
   .max(mostBuildVariables)
-  .superRefine(uniqueNames)
+  .superRefine(...uniqueNames)
   .meta(uniqueInBuild)
   .describe(
     "Environment variables of the builds, such as BP_NODE_VERSION. Builds of forks get only those with forks: true.",

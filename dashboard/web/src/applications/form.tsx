@@ -10,6 +10,7 @@ import type { Form } from "../ui/form/form.ts";
 import { More } from "../ui/form/group.tsx";
 import { NewObject, type ObjectForm } from "../ui/form/object.tsx";
 import { PairsField } from "../ui/form/pairs.tsx";
+import { withoutReserved } from "./reserved.ts";
 import { imageText as text } from "./text.ts";
 
 const shownFields: readonly Path[] = [
@@ -32,12 +33,12 @@ const shownFields: readonly Path[] = [
 export const applicationForm: ObjectForm<Application> = {
   resource: applications,
   list: ["/applications", "Applications"],
-  schema: z.object({ spec: Application.definition?.spec ?? z.object() }),
+  schema: withoutReserved(z.object({ spec: Application.definition?.spec ?? z.object() }), ["spec", "env"]),
   skeleton: { spec: {} },
   fields: shownFields,
   draftOf: (spec) => ({ spec }),
   specOf: ({ spec = {} }) => spec,
-  content: (form) => <SpecFields form={form} />,
+  content: (form, namespace) => <SpecFields form={form} namespace={namespace} />,
 };
 
 /** The screen that creates an Application. */
@@ -45,7 +46,7 @@ export const NewApplication = () => (
   <NewObject kind={applicationForm} title="Create an Application" spec={{ replicas: 1 }} />
 );
 
-function SpecFields({ form }: { form: Form }) {
+function SpecFields({ form, namespace }: { form: Form; namespace: string }) {
   const field = (...path: string[]) => ({ form, path: ["spec", ...path] });
   return (
     <>
@@ -62,8 +63,12 @@ function SpecFields({ form }: { form: Form }) {
         hint="If empty, visitors see a placeholder page. A RemoteSync sets it."
       />
       <Pin form={form} />
-      <EnvField {...field("env")} label="Environment variables" />
-      <EnvFromField {...field("envFrom")} label="Variables from Secrets and ConfigMaps" />
+      <EnvField {...field("env")} label="Environment variables" namespace={namespace} />
+      <EnvFromField
+        {...field("envFrom")}
+        label="Variables from Secrets and ConfigMaps"
+        namespace={namespace}
+      />
       <NumberField {...field("replicas")} label="Pods" />
       <NumberField
         {...field("port")}

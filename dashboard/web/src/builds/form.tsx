@@ -128,7 +128,7 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
       )}
       <TokenSecretField form={form} at={github} namespace={namespace} />
       <ImageFields form={form} />
-      <EnvField {...field("build", "env")} label="Build environment variables" from="values" />
+      <EnvField {...field("build", "env")} label="Build environment variables" />
       <More what="folder, builder, build resources, timeout">
         <TextField
           {...field("base", "subPath")}

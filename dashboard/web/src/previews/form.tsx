@@ -2,6 +2,7 @@
 import { AppPipeline } from "@denrei/functions/paas/kinds/apppipeline";
 import { z } from "zod";
 import { appPipelines } from "../api/resource.ts";
+import { withoutReserved } from "../applications/reserved.ts";
 import { BuildFields, commitsOfPullRequest, ImageFields, shownBuildFields } from "../builds/buildfields.tsx";
 import { RepositoryFields, TokenSecretField } from "../github/repository.tsx";
 import { SwitchField } from "../ui/form/choices.tsx";
@@ -44,7 +45,12 @@ const fields: readonly Path[] = [
 export const pipelineForm: ObjectForm<AppPipeline> = {
   resource: appPipelines,
   list: ["/previews", "Previews"],
-  schema: z.object({ spec: AppPipeline.definition?.spec ?? z.object() }),
+  schema: withoutReserved(z.object({ spec: AppPipeline.definition?.spec ?? z.object() }), [
+    "spec",
+    "applicationTemplate",
+    "spec",
+    "env",
+  ]),
   skeleton: { spec: { applicationTemplate: {}, base: { github: {} }, image: {} } },
   fields: [...fields, ...shownBuildFields],
   draftOf: (spec) => ({ spec }),
@@ -76,6 +82,7 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
       <EnvField
         {...specField(form, "applicationTemplate", "spec", "env")}
         label="Preview environment variables"
+        namespace={namespace}
       />
       <MoreFields form={form} />
     </>
@@ -167,7 +174,7 @@ function MoreFields({ form }: { form: Form }) {
         placeholder="services/web"
       />
       <ChoiceField {...specField(form, "revision")} label="Commit to build" choices={commitsOfPullRequest} />
-      <EnvField {...specField(form, "build", "env")} label="Build environment variables" from="values" />
+      <EnvField {...specField(form, "build", "env")} label="Build environment variables" />
       <BuildFields form={form} />
     </More>
   );

@@ -19,6 +19,7 @@ export function ActionButton({
   onClick,
   type = "button",
   disabled,
+  isBusy,
   children,
   ...rest
 }: {
@@ -30,13 +31,15 @@ export function ActionButton({
   class?: string;
   /** For other reasons than a missing right. */
   disabled?: boolean;
+  /** Disabled for a moment: it keeps the focus. */
+  isBusy?: boolean;
   children: ComponentChildren;
 }) {
   const id = useId();
   const may = useMay(needs);
   if (may || needs === undefined)
     return (
-      <button {...rest} type={type} disabled={disabled} onClick={onClick}>
+      <button {...rest} type={type} disabled={disabled} aria-disabled={isBusy} onClick={onClick}>
         {children}
       </button>
     );

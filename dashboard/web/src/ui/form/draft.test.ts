@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { mergePatched } from "../../../../../bus/worker/writes.ts";
-import { mergePatchOf, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
+import { mergePatchOf, pathText, pathWithoutEmpty, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
 
 const name = fc.string({ minLength: 1, maxLength: 4 }).filter((text) => text !== "__proto__");
 /** JSON objects without null, which a merge patch (RFC 7386) cannot express. */
@@ -68,4 +68,13 @@ test("removes empty values, but keeps zero and false", () => {
   };
   expect(withoutEmpty(draft)).toEqual({ domains: ["a"], replicas: 0, paused: false });
   expect(withoutEmpty({ a: { b: "" } })).toBeUndefined();
+});
+
+test("finds a list item at its position among the items that are sent", () => {
+  const draft = { env: [{ name: "" }, { name: "A" }, {}, { name: "B" }], name: "" };
+  expect(pathWithoutEmpty(draft, ["env", 1, "name"])).toEqual(["env", 0, "name"]);
+  expect(pathWithoutEmpty(draft, ["env", 3])).toEqual(["env", 1]);
+  expect(pathWithoutEmpty(draft, ["env", 0, "name"])).toBeUndefined();
+  expect(pathWithoutEmpty(draft, ["name"])).toEqual(["name"]);
+  expect(pathWithoutEmpty(draft, ["spec", "image"])).toEqual(["spec", "image"]);
 });

@@ -46,6 +46,20 @@ export function withoutEmpty(value: unknown): unknown {
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
+/**
+ * The path that a value has in the draft without empty values, where lists are shorter. Undefined for an item that is left out.
+ */
+export function pathWithoutEmpty(draft: unknown, path: Path): Path | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return [];
+  const inner = pathWithoutEmpty((draft as Holder | undefined)?.[step], rest);
+  if (typeof step !== "number") return inner && [step, ...inner];
+  const list = (draft ?? []) as readonly unknown[];
+  const isKept = (item: unknown) => withoutEmpty(item) !== undefined;
+  if (!isKept(list[step])) return undefined;
+  return inner && [list.slice(0, step).filter(isKept).length, ...inner];
+}
+
 /** Adds the objects of a skeleton that the draft lacks, so that a schema reports the missing fields and not their parents. */
 export function withSkeleton(draft: unknown, skeleton: object): unknown {
   if (draft !== undefined && !isPlain(draft)) return draft;

@@ -1,68 +1,85 @@
 /** Environment variables: a value, or a key of a Secret or ConfigMap. The form never reads the values of Secrets. */
-import type { Path } from "./draft.ts";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { notify } from "../notices.tsx";
+import { type Assignment, pastedVariables } from "./dotenv.ts";
+import { type Path, pathText } from "./draft.ts";
+import { PasteDialog } from "./envpaste.tsx";
+import { ValueInput } from "./envvalue.tsx";
 import type { Form } from "./form.ts";
 import { Group } from "./group.tsx";
+import { type NamedKind, useNames } from "./names.ts";
 import { Rows } from "./rows.tsx";
+import { text } from "./text.ts";
+import { type Source, sourceOf, sources, type Variable, withPasted, withSource } from "./variables.ts";
 
-interface KeyRef {
-  readonly name?: string;
-  readonly key?: string;
-}
+const kinds = { value: undefined, secretKeyRef: "secrets", configMapKeyRef: "configmaps" } as const;
 
-interface Variable {
-  readonly name?: string;
-  readonly value?: string;
-  readonly valueFrom?: { readonly secretKeyRef?: KeyRef; readonly configMapKeyRef?: KeyRef };
-}
+const kindOf = (variable: Variable): NamedKind | undefined => kinds[sourceOf(variable)];
 
-const sources = [
-  ["value", "Value"],
-  ["secretKeyRef", "Key of a Secret"],
-  ["configMapKeyRef", "Key of a ConfigMap"],
-] as const;
-
-type Source = (typeof sources)[number][0];
-
-const sourceOf = ({ valueFrom }: Variable): Source =>
-  valueFrom === undefined ? "value" : valueFrom.configMapKeyRef ? "configMapKeyRef" : "secretKeyRef";
-
-const from = ({ name }: Variable, source: Source): Variable => ({
-  ...(name !== undefined && { name }),
-  ...(source === "value" ? { value: "" } : { valueFrom: { [source]: { name: "", key: "" } } }),
-});
-
-/** A list of variables. Builds accept only values: `from="values"`. */
+/** A list of variables. With a namespace, values can also come from its Secrets and ConfigMaps; builds accept only values. */
 export function EnvField({
   form,
   path,
   label,
-  from: taken = "anywhere",
+  namespace,
 }: {
   form: Form;
   path: Path;
   label: string;
-  from?: "anywhere" | "values";
+  namespace?: string;
 }) {
   const variables = (form.value(path) ?? []) as readonly Variable[];
+  const names = useNames(variables.map(kindOf), namespace ?? "");
+  const paste = (pasted: readonly Assignment[], at?: number) => {
+    const { variables: next, added, replaced } = withPasted(variables, pasted, at);
+    form.set(path, next);
+    notify("good", text.paste.done(added, replaced));
+  };
   return (
     <Group
       label={label}
-      hint={
-        taken === "anywhere"
-          ? "Store sensitive values in a Secret. Values entered here are visible to all who can read the object."
-          : "Values are visible to all who can read the object."
-      }
+      hint={namespace === undefined ? text.variables.values : text.variables.anywhere}
+      problem={form.ownProblem(path)}
     >
       <Rows
         count={variables.length}
-        name="Add a variable"
+        name={text.variables.add}
         add={() => form.set([...path, variables.length], { name: "", value: "" })}
+        actions={<PasteButton onAdd={(pasted) => paste(pasted)} />}
       >
         {variables.map((variable, at) => (
-          <VariableRow key={at} form={form} path={[...path, at]} variable={variable} at={at} taken={taken} />
+          <VariableRow
+            key={at}
+            form={form}
+            path={[...path, at]}
+            variable={variable}
+            at={at}
+            isOnlyValue={namespace === undefined}
+            names={names[kindOf(variable) ?? "secrets"]}
+            paste={(pasted) => paste(pasted, at)}
+          />
         ))}
       </Rows>
     </Group>
+  );
+}
+
+/** Opens the dialog, and gets the focus back. */
+function PasteButton({ onAdd }: { onAdd: (pasted: readonly Assignment[]) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(false);
+  useEffect(() => {
+    if (wasOpen.current && !isOpen) button.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
+  return (
+    <>
+      <button ref={button} type="button" onClick={() => setOpen(true)}>
+        {text.paste.open}
+      </button>
+      {isOpen && <PasteDialog onAdd={onAdd} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 
@@ -71,36 +88,58 @@ function VariableRow({
   path,
   variable,
   at,
-  taken,
+  isOnlyValue,
+  names,
+  paste,
 }: {
   form: Form;
   path: Path;
   variable: Variable;
   at: number;
-  taken: "anywhere" | "values";
+  isOnlyValue: boolean;
+  names: readonly string[];
+  paste: (pasted: readonly Assignment[]) => void;
 }) {
+  const id = useId();
   const source = sourceOf(variable);
   const about = `variable ${at + 1}`;
-  const problem = form.problem(path);
-  const input = (inner: Path, name: string, placeholder: string) => (
+  const problems = problemsOf(form, path, source);
+  const idOf = (inner: Path) => `${id}-${inner.join("-")}`;
+  const attributes = (inner: Path, name: string, placeholder: string) => {
+    const isInvalid = problems.some(([part]) => pathText(part) === pathText(inner));
+    return {
+      "aria-label": `${name} of ${about}`,
+      "aria-invalid": isInvalid,
+      "aria-describedby": isInvalid ? idOf(inner) : undefined,
+      placeholder,
+      autocomplete: "off",
+      spellcheck: false,
+    };
+  };
+  const input = (inner: Path, name: string, placeholder: string, more: object = {}) => (
     <input
-      aria-label={`${name} of ${about}`}
-      aria-invalid={form.problem([...path, ...inner]) !== undefined}
-      placeholder={placeholder}
-      autocomplete="off"
-      spellcheck={false}
+      {...attributes(inner, name, placeholder)}
       value={String(form.value([...path, ...inner]) ?? "")}
       onInput={({ currentTarget }) => form.set([...path, ...inner], currentTarget.value)}
+      {...more}
     />
   );
+  const onPaste = (event: ClipboardEvent) => {
+    const pasted = pastedVariables(event.clipboardData?.getData("text") ?? "", "name");
+    if (pasted === undefined) return;
+    event.preventDefault();
+    paste(pasted);
+  };
   return (
     <div class="variable">
-      {input(["name"], "Name", "NAME")}
-      {taken === "anywhere" && (
+      {input(["name"], "Name", "NAME", { onPaste })}
+      {!isOnlyValue && (
         <select
           aria-label={`Source of ${about}`}
           value={source}
-          onChange={({ currentTarget }) => form.set(path, from(variable, currentTarget.value as Source))}
+          onChange={({ currentTarget }) =>
+            form.set(path, withSource(variable, currentTarget.value as Source))
+          }
         >
           {sources.map(([value, name]) => (
             <option key={value} value={value}>
@@ -110,17 +149,53 @@ function VariableRow({
         </select>
       )}
       {source === "value" ? (
-        input(["value"], "Value", "value")
+        <ValueInput
+          {...attributes(["value"], "Value", "value")}
+          value={String(variable.value ?? "")}
+          change={(value) => form.set([...path, "value"], value)}
+          paste={paste}
+        />
       ) : (
         <span class="pair">
-          {input(["valueFrom", source, "name"], source === "secretKeyRef" ? "Secret" : "ConfigMap", "name")}
+          {input(["valueFrom", source, "name"], source === "secretKeyRef" ? "Secret" : "ConfigMap", "name", {
+            list: `${id}-names`,
+          })}
           {input(["valueFrom", source, "key"], "Key", "key")}
+          <Names id={`${id}-names`} of={names} />
         </span>
       )}
       <button type="button" aria-label={`Remove ${about}`} onClick={() => form.set(path, undefined)}>
         Remove
       </button>
-      {problem && <p class="problem">{problem}</p>}
+      {problems.map(([part, problem]) => (
+        <p key={idOf(part)} class="problem" id={idOf(part)}>
+          {problem}
+        </p>
+      ))}
     </div>
+  );
+}
+
+/** The problems of a variable with the inputs that they belong to. One of the whole variable belongs to its name. */
+function problemsOf(form: Form, path: Path, source: Source): readonly (readonly [Path, string])[] {
+  const ref = ["valueFrom", source];
+  const parts: readonly Path[] =
+    source === "value" ? [["name"], ["value"]] : [["name"], [...ref, "name"], [...ref, "key"]];
+  const found = parts.flatMap((part) => {
+    const problem = form.problem([...path, ...part]);
+    return problem === undefined ? [] : [[part, problem] as const];
+  });
+  const whole = found.length === 0 ? form.problem(path) : undefined;
+  return whole === undefined ? found : [[["name"], whole]];
+}
+
+/** Suggestions for an input. */
+export function Names({ id, of: names }: { id: string; of: readonly string[] }) {
+  return (
+    <datalist id={id}>
+      {names.map((name) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
   );
 }

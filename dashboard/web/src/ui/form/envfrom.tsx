@@ -1,8 +1,12 @@
 /** Secrets and ConfigMaps whose keys all become environment variables. */
+import { useId } from "preact/hooks";
 import type { Path } from "./draft.ts";
+import { Names } from "./env.tsx";
 import type { Form } from "./form.ts";
 import { Group } from "./group.tsx";
+import { useNames } from "./names.ts";
 import { Rows } from "./rows.tsx";
+import { text } from "./text.ts";
 
 interface Ref {
   readonly name?: string;
@@ -21,54 +25,102 @@ const kinds = [
 
 type Kind = (typeof kinds)[number][0];
 
+const namedKinds = { secretRef: "secrets", configMapRef: "configmaps" } as const;
+
 const kindOf = ({ configMapRef }: Source): Kind => (configMapRef ? "configMapRef" : "secretRef");
 
 /** A list of such sources. */
-export function EnvFromField({ form, path, label }: { form: Form; path: Path; label: string }) {
+export function EnvFromField({
+  form,
+  path,
+  label,
+  namespace,
+}: {
+  form: Form;
+  path: Path;
+  label: string;
+  namespace: string;
+}) {
   const sources = (form.value(path) ?? []) as readonly Source[];
+  const names = useNames(
+    sources.map((source) => namedKinds[kindOf(source)]),
+    namespace,
+  );
   return (
-    <Group label={label} problem={form.problem(path)}>
+    <Group label={label} problem={form.ownProblem(path)}>
       <Rows
         count={sources.length}
-        name="Add a source"
+        name={text.variables.addSource}
         add={() => form.set([...path, sources.length], { secretRef: { name: "" } })}
       >
-        {sources.map((source, at) => {
-          const kind = kindOf(source);
-          const name = source[kind]?.name ?? "";
-          const about = `source ${at + 1}`;
-          return (
-            <div key={`${kind} ${at}`} class="variable">
-              <select
-                aria-label={`Kind of ${about}`}
-                value={kind}
-                onChange={({ currentTarget }) => form.set([...path, at], { [currentTarget.value]: { name } })}
-              >
-                {kinds.map(([value, text]) => (
-                  <option key={value} value={value}>
-                    {text}
-                  </option>
-                ))}
-              </select>
-              <input
-                aria-label={`Name of ${about}`}
-                placeholder="name"
-                autocomplete="off"
-                spellcheck={false}
-                value={name}
-                onInput={({ currentTarget }) => form.set([...path, at, kind, "name"], currentTarget.value)}
-              />
-              <button
-                type="button"
-                aria-label={`Remove ${about}`}
-                onClick={() => form.set([...path, at], undefined)}
-              >
-                Remove
-              </button>
-            </div>
-          );
-        })}
+        {sources.map((source, at) => (
+          <SourceRow
+            key={at}
+            form={form}
+            path={[...path, at]}
+            source={source}
+            at={at}
+            names={names[namedKinds[kindOf(source)]]}
+          />
+        ))}
       </Rows>
     </Group>
+  );
+}
+
+function SourceRow({
+  form,
+  path,
+  source,
+  at,
+  names,
+}: {
+  form: Form;
+  path: Path;
+  source: Source;
+  at: number;
+  names: readonly string[];
+}) {
+  const id = useId();
+  const kind = kindOf(source);
+  const name = source[kind]?.name ?? "";
+  const about = `source ${at + 1}`;
+  const problem = form.problem(path);
+  return (
+    <div class="variable">
+      <select
+        aria-label={`Kind of ${about}`}
+        value={kind}
+        onChange={({ currentTarget }) =>
+          form.set(path, { ...(source.prefix && { prefix: source.prefix }), [currentTarget.value]: { name } })
+        }
+      >
+        {kinds.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <input
+        aria-label={`Name of ${about}`}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem && id}
+        placeholder="name"
+        autocomplete="off"
+        spellcheck={false}
+        list={`${id}-names`}
+        value={name}
+        onInput={({ currentTarget }) => form.set([...path, kind, "name"], currentTarget.value)}
+      />
+      <Names id={`${id}-names`} of={names} />
+      <button type="button" aria-label={`Remove ${about}`} onClick={() => form.set(path, undefined)}>
+        Remove
+      </button>
+      {problem && (
+        <p class="problem" id={id}>
+          {problem}
+        </p>
+      )}
+    </div>
   );
 }

@@ -6,7 +6,8 @@ import { ActionButton } from "../actionbutton.tsx";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
 import { About } from "./group.tsx";
-import { formText as text } from "./text.ts";
+import { Problems } from "./problems.tsx";
+import { text } from "./text.ts";
 
 /** Props of every field. */
 export interface FieldOptions {
@@ -166,7 +167,7 @@ export function Restored({ form }: { form: Form }) {
   );
 }
 
-/** The problems that belong to no shown field, and the send button. */
+/** The problems, and the send button. It keeps the focus while it is disabled. */
 export function Send({
   form,
   label,
@@ -181,15 +182,9 @@ export function Send({
 }) {
   return (
     <>
-      {form.problems.length > 0 && (
-        <div class="notice bad" role="alert" tabIndex={-1} data-problems>
-          {form.problems.map((problem) => (
-            <p key={problem}>{problem}</p>
-          ))}
-        </div>
-      )}
+      <Problems ofNoField={form.problems} />
       <div class="actions">
-        <ActionButton needs={needs} type="submit" class="primary" disabled={form.isSending}>
+        <ActionButton needs={needs} type="submit" class="primary" isBusy={form.isSending}>
           {form.isSending ? "Sending…" : label}
         </ActionButton>
         {children}

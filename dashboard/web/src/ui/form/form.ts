@@ -3,7 +3,8 @@ import { useState } from "preact/hooks";
 import type { z } from "zod";
 import { type FieldProblem, RequestError } from "../../api/session.ts";
 import { withLead } from "../notices.tsx";
-import { type Path, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
+import { type Path, pathText, pathWithoutEmpty, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
+import { focusProblem } from "./focus.ts";
 import { type BaseVersion, forgetDraft, saveDraft, savedDraft } from "./saveddraft.ts";
 
 /** A form being edited. */
@@ -13,6 +14,8 @@ export interface Form {
   set(path: Path, value: unknown): void;
   /** The first problem at or below a path. Empty until the first attempt to send. */
   problem(path: Path): string | undefined;
+  /** The first problem of the value itself, not of its parts. */
+  ownProblem(path: Path): string | undefined;
   /** Problems of fields that the form does not show. */
   readonly problems: readonly string[];
   readonly isSending: boolean;
@@ -75,6 +78,13 @@ export function useForm({ initial, base, schema, fields, send, restart }: FormOp
     }
   }
 
+  function problem(path: Path, isAt: (field: string, path: string) => boolean): string | undefined {
+    const sent = pathWithoutEmpty(draft, path);
+    if (sent === undefined) return undefined;
+    const text = pathText(sent);
+    return found.find(({ field }) => isAt(field, text))?.message;
+  }
+
   return {
     value: (path) => valueAt(draft, path),
     set(path, value) {
@@ -83,10 +93,8 @@ export function useForm({ initial, base, schema, fields, send, restart }: FormOp
       saveDraft({ draft: next, base });
       if (wasSent) setFound(check(schema, withoutEmpty(next) ?? {}));
     },
-    problem: (path) => {
-      const text = pathText(path);
-      return found.find(({ field }) => isWithin(field, text))?.message;
-    },
+    problem: (path) => problem(path, isWithin),
+    ownProblem: (path) => problem(path, (field, own) => field === own),
     problems: found
       .filter((problem) => !isShown(problem))
       .map(({ field, message }) => (field ? `${field}: ${message}` : message)),
@@ -98,7 +106,7 @@ export function useForm({ initial, base, schema, fields, send, restart }: FormOp
     },
     submit(event) {
       event.preventDefault();
-      void trySend();
+      if (!isSending) void trySend();
     },
   };
 }
@@ -119,13 +127,4 @@ function check(schema: z.ZodType, draft: unknown): readonly FieldProblem[] {
     field: pathText(path as Path),
     message: message.endsWith("received undefined") ? "Enter a value." : withLead("Invalid value:", message),
   }));
-}
-
-/** Moves the focus to the first problem and unfolds all sections with problems. */
-function focusProblem(): void {
-  requestAnimationFrame(() => {
-    const wrong = document.querySelectorAll<HTMLElement>('[aria-invalid="true"], [data-problems]');
-    for (const field of wrong) field.closest("details")?.setAttribute("open", "");
-    wrong[0]?.focus();
-  });
 }

@@ -15,7 +15,7 @@ import { Restored, Send, TextField } from "./field.tsx";
 import { type Form, useForm } from "./form.ts";
 import { newMetadata } from "./metadata.ts";
 import { forgetDraft, savedDraft } from "./saveddraft.ts";
-import { formText as text } from "./text.ts";
+import { text } from "./text.ts";
 
 /** A draft. Fields other than `spec` stay in the form. */
 export interface Draft {

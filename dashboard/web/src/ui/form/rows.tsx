@@ -7,12 +7,15 @@ export function Rows({
   count,
   name,
   add,
+  actions,
   children,
 }: {
   count: number;
   /** Label of the button. */
   name: string;
   add: () => void;
+  /** Further buttons. */
+  actions?: ComponentChildren;
   children: ComponentChildren;
 }) {
   const rows = useRef<HTMLDivElement>(null);
@@ -32,7 +35,7 @@ export function Rows({
       <div ref={rows} class="rows">
         {children}
       </div>
-      <div>
+      <div class="row">
         <button
           ref={button}
           type="button"
@@ -43,6 +46,7 @@ export function Rows({
         >
           {name}
         </button>
+        {actions}
       </div>
     </>
   );
