@@ -244,13 +244,13 @@ test("reports a missing RemoteSync, and nothing is wider than a phone's screen",
 
 test("the first login selects a namespace in which the user has a role, and refusals name it", async () => {
   const page = await environment.loggedIn(people.bob);
-  await page.getByRole("link", { name: "web", exact: true }).waitFor();
+  await page.getByRole("rowheader").getByRole("link", { name: "web", exact: true }).waitFor();
   expect(new URL(page.url()).search).toBe(`?namespace=${team}`);
   await page.goto(`${environment.url}/builds?namespace=${foreign}`);
   await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: `Switch to ${team}` }).click();
-  await page.getByRole("link", { name: "web", exact: true }).waitFor();
+  await page.getByRole("rowheader").getByRole("link", { name: "web", exact: true }).waitFor();
   await page.goBack();
   await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
   expect(await page.getByLabel("Namespace", { exact: true }).inputValue()).toBe(foreign);

@@ -207,7 +207,7 @@ test("an Installation is deleted after its name is typed, and disappears from th
   await page.getByText("The Secret leaving is deleted too").waitFor();
   await page.getByLabel("Type leaving to confirm").fill("leaving");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("heading", { name: "Installation leaving not found" }).waitFor();
+  await page.getByRole("heading", { name: "Installation leaving was deleted" }).waitFor();
   await environment.untilGone(Installation as never, { name: "leaving", namespace: team });
 });
 

@@ -99,7 +99,11 @@ const names = () => page.locator("tbody th a").allInnerTexts();
 const untilNames = (expected: readonly string[]) =>
   expect.poll(async () => (await names()).slice(0, expected.length)).toEqual(expected);
 const header = (name: string) => page.getByRole("columnheader", { name, exact: true });
-const query = () => Object.fromEntries(new URL(page.url()).searchParams);
+const query = () => {
+  const { namespace, ...others } = Object.fromEntries(new URL(page.url()).searchParams);
+  expect(namespace).toBe(team);
+  return others;
+};
 const status = (name: string) => page.getByRole("group", { name: "Status" }).getByRole("button", { name });
 
 test("the headers sort a list by mouse and keyboard, and the address keeps the order", async () => {
@@ -189,6 +193,9 @@ test("Back restores filter, order, scroll position, and focus, and Forward those
 test("a user who scrolls before the list is there keeps the position", async () => {
   await go("/applications");
   await page.getByRole("link", { name: "web-30", exact: true }).click();
+  await page.getByRole("heading", { name: "web-30", level: 1 }).waitFor();
+  // A reload forgets the list, so that Back waits for it.
+  await page.reload();
   await page.getByRole("heading", { name: "web-30", level: 1 }).waitFor();
   const watch = /\/api\/watch/;
   let arrive = (): void => undefined;

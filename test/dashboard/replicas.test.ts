@@ -190,7 +190,7 @@ test("probes and responses report an unavailable bus, which ends no session", as
     expect(answer.status).toBe(503);
     expect(answer.json()).toEqual({
       reason: "BusUnavailable",
-      message: expect.stringMatching(/^The bus, which stores the sessions, does not answer \(/),
+      message: "The bus, which stores the sessions, does not answer. Try again in a moment.",
     });
     expect((await loggingIn.ask(callback)).headers.get("location")).toBe(
       "/login-failed?why=bus-unavailable&to=%2F",

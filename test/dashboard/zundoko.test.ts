@@ -56,7 +56,7 @@ test("a Hikawa created in the browser appears there word by word, and ends with 
   await page.getByRole("link", { name: "Create a Hikawa" }).click();
   await page.getByLabel("Pause").fill("-1");
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText("Enter a name.").waitFor();
+  await page.getByText("Enter a name.", { exact: true }).waitFor();
   expect(await page.getByLabel("Pause").getAttribute("aria-invalid")).toBe("true");
   await expectAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("kiyoshi");

@@ -30,7 +30,24 @@ export function rememberList(path: string, source: ListSource): void {
   }
 }
 
-const knownAt = (resource: Resource, scope: Scope) => sources.get(pathOf(resource, scope))?.known();
+/** UIDs of objects that some list has seen deleted: a list that is no longer updated may still have them. */
+const deleted = new Set<string>();
+const maxDeleted = 1000;
+
+/** Removes a deleted object from all lists. */
+export function forgetObject({ metadata: { uid = "" } }: KubeObject): void {
+  deleted.add(uid);
+  for (const oldest of deleted) {
+    if (deleted.size <= maxDeleted) return;
+    deleted.delete(oldest);
+  }
+}
+
+function knownAt(resource: Resource, scope: Scope): KnownList | undefined {
+  const known = sources.get(pathOf(resource, scope))?.known();
+  if (known === undefined) return undefined;
+  return { ...known, items: known.items.filter(({ metadata }) => !deleted.has(metadata.uid ?? "")) };
+}
 
 /** The last known list. A selection of one object by name is also found in the lists of its kind. */
 export function lastKnownList(resource: Resource, scope: Scope = {}): KnownList | undefined {

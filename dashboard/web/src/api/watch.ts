@@ -1,7 +1,7 @@
 /** Live lists of objects. All lists of a screen share one stream. */
 import type { KubeObject, Stored } from "denrei/kinds";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type KnownList, type ListSource, lastKnownList, rememberList } from "./lastknown.ts";
+import { forgetObject, type KnownList, type ListSource, lastKnownList, rememberList } from "./lastknown.ts";
 import { pathOf, type Resource, type Scope } from "./resource.ts";
 import { openStream } from "./stream.ts";
 
@@ -129,8 +129,10 @@ class ObjectList implements ListSource {
   }
 
   change({ type, object }: { readonly type: string; readonly object: Stored }): void {
-    if (type === "DELETED") this.items.delete(keyOf(object));
-    else this.items.set(keyOf(object), object);
+    if (type === "DELETED") {
+      this.items.delete(keyOf(object));
+      forgetObject(object);
+    } else this.items.set(keyOf(object), object);
     this.recovered();
   }
 

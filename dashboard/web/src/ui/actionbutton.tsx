@@ -39,7 +39,7 @@ export function ActionButton({
   const may = useMay(needs);
   if (may || needs === undefined)
     return (
-      <button {...rest} type={type} disabled={disabled} aria-disabled={isBusy} onClick={onClick}>
+      <button {...rest} type={type} disabled={disabled} aria-disabled={isBusy || undefined} onClick={onClick}>
         {children}
       </button>
     );

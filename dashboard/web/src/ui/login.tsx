@@ -1,4 +1,5 @@
 /** Screens and notices about the login. */
+import { useLocation } from "preact-iso";
 import { loadSession, loginUrl } from "../api/session.ts";
 import icon from "../icon.svg";
 
@@ -50,6 +51,8 @@ export function Unreachable() {
 
 /** A notice in front of the page when the session has ended. Unsaved input survives the new login. */
 export function SessionEnded() {
+  // The login leads back to the screen at which the user clicks.
+  useLocation();
   return (
     <div class="notices" role="alert">
       <div class="notice busy">

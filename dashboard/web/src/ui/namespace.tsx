@@ -11,6 +11,9 @@ const parameter = "namespace";
 /** The value of the parameter for all namespaces. */
 const all = "*";
 
+/** In the address of a history, the parameter belongs to the search. */
+const isSearch = (path: string): boolean => path === "/bus/history";
+
 const inAddress = (value: string | null | undefined): string | undefined =>
   value === all ? "" : (value ?? undefined);
 
@@ -37,7 +40,9 @@ function select(name: string): void {
 
 /** Selects the namespace of the first screen, and looks up where the user has roles. */
 export async function startNamespace(): Promise<void> {
-  const given = inAddress(new URLSearchParams(location.search).get(parameter));
+  const given = isSearch(location.pathname)
+    ? undefined
+    : inAddress(new URLSearchParams(location.search).get(parameter));
   const known = given ?? localStorage.getItem(storedAs) ?? undefined;
   if (known !== undefined) select(known);
   try {

@@ -61,10 +61,12 @@ export function useForm({ initial, base, schema, fields, send, restart }: FormOp
     if (problems.length > 0) return focusProblem();
     setSending(true);
     const address = location.pathname;
+    // The user may leave before the response arrives: only an error brings the input back.
+    forgetDraft(address);
     try {
       await send(cleaned);
-      forgetDraft(address);
     } catch (error) {
+      saveDraft({ draft, base }, address);
       if (!(error instanceof RequestError)) throw error;
       const { fields: named, message } = error;
       setFound(

@@ -184,7 +184,6 @@ function EditForm<T extends KubeObject>({
       const spec = mergePatchOf(before, specOf(draft as Draft));
       if (spec === undefined) return notify("good", text.noChanges);
       const saved = await patchUnchanged(resource, base, { spec });
-      forgetDraft();
       onSaved(saved);
       notify("good", text.saved(name));
     },

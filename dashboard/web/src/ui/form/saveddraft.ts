@@ -46,11 +46,11 @@ const here = (): string => location.pathname;
 /** The unsaved input of the form at the current address. */
 export const savedDraft = (): SavedDraft | undefined => drafts()[here()];
 
-/** Stores the input of the form at the current address. A logout leaves nothing behind. */
-export function saveDraft(saved: SavedDraft): void {
+/** Stores the input of the form at an address. A logout leaves nothing behind. */
+export function saveDraft(saved: SavedDraft, address: string = here()): void {
   if (session.value === "none") return;
-  const { [here()]: _, ...others } = drafts();
-  store({ ...others, [here()]: saved });
+  const { [address]: _, ...others } = drafts();
+  store({ ...others, [address]: saved });
 }
 
 /** Forgets the input of the form at an address. */
