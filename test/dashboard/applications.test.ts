@@ -234,7 +234,7 @@ test("an Application can be rolled back to a former image, and forward again", a
   await until("web", ({ status }) => status?.currentImage === "web:3");
 });
 
-test("a viewer sees everything, and each button that a role does not allow says so", async () => {
+test("a viewer sees everything, and buttons name the right that the viewer lacks", async () => {
   const namespace = team;
   await open(bob, "web");
   await bob.getByText("2 of 2 ready").waitFor();

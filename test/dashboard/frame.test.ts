@@ -231,7 +231,7 @@ describe("a screen whose files cannot be loaded", () => {
     return fresh;
   };
 
-  test("says so, and loads on request", async () => {
+  test("is reported, and loads on request", async () => {
     const fresh = await visit();
     await fresh.route(files, (route) => route.abort());
     await fresh.route(`${environment.url}/`, (route) => route.abort());

@@ -153,7 +153,7 @@ async function report(follower: Follower, problem: { readonly status: number }):
   await senderOf(follower)("problem", problem);
 }
 
-/** A path that has an error already says so itself, and a path without a watch recovers with its next one. */
+/** A path with an error keeps it until its next watch opens, and a path without an open watch recovers with it. */
 async function reportLiveness(follower: Follower, state: "responds" | "hangs"): Promise<void> {
   const status = follower.reportedStatus[follower.at];
   if (state === "hangs" && status === 0) await report(follower, apiServerUnavailable);

@@ -176,7 +176,7 @@ export function Send({
 }: {
   form: Form;
   label: string;
-  /** What the form does when it is sent; undefined while the namespace is not entered. */
+  /** The action of the button; undefined while the namespace is not entered. */
   needs: Action | undefined;
   children?: ComponentChildren;
 }) {
