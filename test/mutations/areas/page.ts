@@ -45,8 +45,8 @@ export const page: readonly Mutation[] = [
   {
     name: "keeps-deleted-objects",
     file: "dashboard/web/src/api/watch.ts",
-    find: 'if (type === "DELETED") this.items.delete(keyOf(object));',
-    replace: 'if (type === "DELETED") this.items.set(keyOf(object), object);',
+    find: "      this.items.delete(keyOf(object));\n",
+    replace: "",
     breaks: "A deleted object stays on the page until it is reloaded.",
     tests: ["test/dashboard/zundoko.test.ts"],
   },
@@ -60,11 +60,11 @@ export const page: readonly Mutation[] = [
   },
   {
     name: "renders-logs-as-html",
-    file: "dashboard/web/src/ui/log.tsx",
-    find: "            {text}\n",
-    replace: "            <span dangerouslySetInnerHTML={{ __html: text }} />\n",
+    file: "dashboard/web/src/ui/log/lines.tsx",
+    find: "        text\n      ) : (",
+    replace: "        <span dangerouslySetInnerHTML={{ __html: text }} />\n      ) : (",
     breaks: "A line of a log is rendered as HTML.",
-    tests: ["test/dashboard/applications.test.ts"],
+    tests: ["test/dashboard/logscreen.test.ts"],
   },
   {
     name: "sends-the-former-source",
