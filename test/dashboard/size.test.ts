@@ -9,7 +9,7 @@ import { builtPage } from "../../deploy/environment/page.ts";
 await builtPage();
 
 const page = fileURLToPath(new URL("../../dashboard/web/dist", import.meta.url));
-const most = 150 * 1024;
+const most = 60 * 1024;
 
 /** https://vite.dev/guide/backend-integration.html */
 type Manifest = Readonly<Record<string, { readonly file: string; readonly imports?: readonly string[] }>>;
@@ -25,7 +25,7 @@ function filesOf(manifest: Manifest, name: string, found = new Set<string>()): S
   return found;
 }
 
-test("the first screen needs at most 150 KB of JavaScript, compressed, and no schemas", async () => {
+test("the first screen needs at most 60 KB of JavaScript, compressed, and no schemas", async () => {
   const manifest: Manifest = JSON.parse(await readFile(join(page, "manifest.json"), "utf8"));
   const files = filesOf(manifest, "src/applications/list.tsx", filesOf(manifest, "index.html"));
   const texts = await Promise.all([...files].map((file) => readFile(join(page, file), "utf8")));
