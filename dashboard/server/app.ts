@@ -12,6 +12,7 @@ import { logRoutes } from "./kubernetes/log.ts";
 import { nameRoutes } from "./kubernetes/names.ts";
 import { namespaceRoutes } from "./kubernetes/namespaces.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
+import { usageRoutes } from "./kubernetes/usage.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
 import { countFailures, countRequests } from "./metrics.ts";
 import { pageRoutes, securityHeaders } from "./page.ts";
@@ -42,6 +43,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.route("/", watchRoutes(parts));
   app.route("/", logRoutes(parts));
   app.route("/", nameRoutes(parts));
+  app.route("/", usageRoutes(parts));
   app.route("/", proxyRoutes(parts));
   app.all("/api/*", (c) => c.json(errorBody("NotFound", "The dashboard has no such API path."), 404));
   app.route("/", await pageRoutes(pageFolder));

@@ -258,7 +258,7 @@ test("names of Secrets and ConfigMaps are suggested, and never their contents", 
   await newApplication();
   const env = group("Environment variables");
   const contents: Promise<string>[] = [];
-  page.on("response", (response) => response.url().includes("/api/names") && contents.push(response.text()));
+  page.on("response", (response) => response.url().includes("/api/names?") && contents.push(response.text()));
   const suggested = async (of: Locator) => {
     const options = page.locator(`datalist[id="${await of.getAttribute("list")}"] option`);
     await options.first().waitFor({ state: "attached" });

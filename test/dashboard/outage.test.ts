@@ -224,9 +224,9 @@ describe("the page", () => {
       await page.getByText("shown.example.com").waitFor();
       await stale(page).waitFor();
       await page.getByRole("link", { name: "Zundoko" }).click();
-      await page.getByRole("heading", { name: "This could not be loaded" }).waitFor();
+      await page.getByRole("heading", { name: "This could not be loaded" }).first().waitFor();
       await go(page, `/applications/${team}/shown`);
-      await page.getByRole("heading", { name: "This could not be loaded" }).waitFor();
+      await page.getByRole("heading", { name: "This could not be loaded" }).first().waitFor();
       expect(await page.getByText(/not found|deleted|yet|You cannot/).count()).toBe(0);
       await expectAccessible(page);
     } finally {

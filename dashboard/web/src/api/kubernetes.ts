@@ -37,7 +37,11 @@ export interface ContainerStatus {
 export type PodObject = KubeObject<
   {
     readonly nodeName?: string;
-    readonly containers?: readonly { readonly name: string; readonly image?: string }[];
+    readonly containers?: readonly {
+      readonly name: string;
+      readonly image?: string;
+      readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
+    }[];
     readonly initContainers?: readonly { readonly name: string; readonly image?: string }[];
   },
   {

@@ -1,5 +1,6 @@
 /** The state of an Application: summary, conditions, pods, resources, and events. */
 import type { Application, RemoteSync } from "@denrei/functions/paas/kinds";
+import { labels } from "@denrei/functions/paas/names";
 import type { Stored } from "denrei/kinds";
 import type { EventObject, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
@@ -11,6 +12,7 @@ import { ImageName } from "../ui/imagename.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
+import { useUsage } from "../ui/usage.ts";
 import { deploymentsOf } from "./changes.ts";
 import { DeployNewest } from "./history.tsx";
 import { imageText, overviewText as text } from "./text.ts";
@@ -28,6 +30,7 @@ export function Overview({
   builds: Watched<RemoteSync>;
 }) {
   const { status, metadata } = app;
+  const usage = useUsage(metadata.namespace ?? "", `${labels.app}=${metadata.name}`);
   const about = new Set([
     metadata.uid,
     ...pods.items.map((pod) => pod.metadata.uid),
@@ -40,7 +43,7 @@ export function Overview({
         <Summary app={app} builds={builds} />
         <Conditions of={app} />
       </div>
-      <Pods watched={pods} />
+      <Pods watched={pods} usage={usage} />
       <div class="columns">
         <Resources app={app} />
         <Events watched={events} about={about} deployments={deploymentsOf(app)} />

@@ -1,13 +1,17 @@
 /** A table of pods with their states. */
 import type { Stored } from "denrei/kinds";
+import { useMemo } from "preact/hooks";
 import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { ImageName } from "./imagename.tsx";
+import { cpuText, memoryText, quantity } from "./quantity.ts";
 import { statusValue, timeValue } from "./sort.ts";
 import { Loaded } from "./states.tsx";
 import { humanize, Status, type Tone } from "./status.tsx";
 import { type Column, Table } from "./table.tsx";
+import { usageText as text } from "./text.ts";
+import type { PodUsage, Usage } from "./usage.ts";
 
 /** The state of a pod. Container errors take precedence over the phase. */
 export function podState({ metadata, status }: PodObject): readonly [Tone, string] {
@@ -27,14 +31,20 @@ export function podState({ metadata, status }: PodObject): readonly [Tone, strin
 }
 
 /** A table of pods. */
-export function Pods({ watched }: { watched: Watched<PodObject> }) {
+export function Pods({ watched, usage }: { watched: Watched<PodObject>; usage: Usage }) {
+  const columns = useMemo(() => columnsWith(usage), [usage]);
   return (
     <section class="card" aria-labelledby="pods">
       <header>
         <h2 id="pods">Pods</h2>
       </header>
       <Loaded watched={watched} empty={<p>No pods. Either 0 are requested, or none could be created yet.</p>}>
-        {(pods) => <Table rows={pods} keyOf={uidOf} columns={columns} />}
+        {(pods) => (
+          <>
+            <Table rows={pods} keyOf={uidOf} columns={columns} />
+            {typeof usage === "string" && usage !== "loading" && <p class="quiet small">{text[usage]}</p>}
+          </>
+        )}
       </Loaded>
     </section>
   );
@@ -45,7 +55,42 @@ const restartsOf = ({ status }: PodObject): number =>
 
 const uidOf = ({ metadata }: PodObject): string => metadata.uid ?? "";
 
-const columns: readonly Column<Stored<PodObject>>[] = [
+/** The sum of the containers' limits; undefined if one has none. */
+function limitOf({ spec }: PodObject, of: keyof PodUsage): number | undefined {
+  const limits = (spec.containers ?? []).map(({ resources }) => quantity(resources?.limits?.[of]));
+  return limits.reduce<number | undefined>(
+    (sum, limit) => (sum === undefined || limit === undefined ? undefined : sum + limit),
+    0,
+  );
+}
+
+/** A column of usage and limit. */
+const usageColumn = (
+  name: string,
+  of: keyof PodUsage,
+  write: (value: number) => string,
+  usage: ReadonlyMap<string, PodUsage>,
+): Column<Stored<PodObject>> => {
+  const usedBy = ({ metadata }: PodObject) => usage.get(metadata.name)?.[of];
+  return [
+    name,
+    (pod) => {
+      const used = usedBy(pod);
+      const limit = limitOf(pod, of);
+      if (used === undefined) return "";
+      return (
+        <>
+          {write(used)}
+          {limit !== undefined && <span class="quiet small"> {text.of(write(limit))}</span>}
+        </>
+      );
+    },
+    "number",
+    usedBy,
+  ];
+};
+
+const columnsWith = (usage: Usage): readonly Column<Stored<PodObject>>[] => [
   ["Name", ({ metadata }) => metadata.name, "text", ({ metadata }) => metadata.name],
   [
     "State",
@@ -58,6 +103,9 @@ const columns: readonly Column<Stored<PodObject>>[] = [
   ],
   ["Image", ({ spec }) => <ImageName of={spec.containers?.[0]?.image} />],
   ["Restarts", restartsOf, "number", restartsOf],
+  ...(typeof usage === "string"
+    ? []
+    : [usageColumn(text.cpu, "cpu", cpuText, usage), usageColumn(text.memory, "memory", memoryText, usage)]),
   [
     "Age",
     ({ metadata }) => <Age of={metadata.creationTimestamp} />,

@@ -87,3 +87,14 @@ export const copyText = {
 export const eventText = {
   times: (count: number) => `${count} times`,
 };
+
+/** CPU and memory of pods. */
+export const usageText = {
+  cpu: "CPU",
+  memory: "Memory",
+  of: (limit: string) => `of ${limit}`,
+  none: "CPU and memory are not shown: this cluster has no metrics API (metrics.k8s.io). A cluster administrator can install metrics-server.",
+  forbidden:
+    "You cannot view CPU and memory here: your roles do not allow you to list pods in metrics.k8s.io.",
+  unavailable: "CPU and memory are not available right now: the metrics API does not answer.",
+};

@@ -38,12 +38,14 @@ export interface FormOptions {
   readonly fields: readonly Path[];
   /** Sends the draft without empty values. A `RequestError` appears next to the fields it names. */
   send(draft: unknown): Promise<void>;
+  /** Called when the user changes something. */
+  onChange?(): void;
   /** Mounts the form again. */
   restart(): void;
 }
 
 /** Creates the state of a form. */
-export function useForm({ initial, base, schema, fields, send, restart }: FormOptions): Form {
+export function useForm({ initial, base, schema, fields, send, onChange, restart }: FormOptions): Form {
   const [saved] = useState(savedDraft);
   const [draft, setDraft] = useState(saved === undefined ? initial : saved.draft);
   const [found, setFound] = useState<readonly FieldProblem[]>([]);
@@ -93,6 +95,7 @@ export function useForm({ initial, base, schema, fields, send, restart }: FormOp
       const next = withValueAt(draft, path, value);
       setDraft(next);
       saveDraft({ draft: next, base });
+      onChange?.();
       if (wasSent) setFound(check(schema, withoutEmpty(next) ?? {}));
     },
     problem: (path) => problem(path, isWithin),

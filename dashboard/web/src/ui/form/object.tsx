@@ -132,12 +132,17 @@ export function EditObject<T extends KubeObject>({
   object: Stored<T>;
 }) {
   const [edited, setEdited] = useState(() => editedVersion(object));
+  const [isChanged, setChanged] = useState(() => savedDraft() !== undefined);
   const [attempt, setAttempt] = useState(0);
   const isNewer = (object.metadata.generation ?? 0) > (edited.metadata.generation ?? 0);
-  const base = isNewer && savedDraft() === undefined ? object : edited;
+  const base = isNewer && !isChanged ? object : edited;
+  const edit = (version: Stored<T>) => {
+    setEdited(version);
+    setChanged(false);
+  };
   const startOver = () => {
     forgetDraft();
-    setEdited(object);
+    edit(object);
     setAttempt(attempt + 1);
   };
   return (
@@ -154,7 +159,8 @@ export function EditObject<T extends KubeObject>({
         key={`${base.metadata.generation} ${attempt}`}
         kind={kind}
         base={base}
-        onSaved={setEdited}
+        onChange={() => setChanged(true)}
+        onSaved={edit}
         restart={startOver}
       />
     </div>
@@ -164,11 +170,13 @@ export function EditObject<T extends KubeObject>({
 function EditForm<T extends KubeObject>({
   kind: { resource, schema, skeleton, fields, draftOf, specOf, content },
   base,
+  onChange,
   onSaved,
   restart,
 }: {
   kind: ObjectForm<T>;
   base: Stored<T>;
+  onChange: () => void;
   onSaved: (saved: Stored<T>) => void;
   restart: () => void;
 }) {
@@ -178,6 +186,7 @@ function EditForm<T extends KubeObject>({
     base: { uid, generation, spec: base.spec },
     schema: z.preprocess((draft) => withSkeleton(draft, skeleton), schema),
     fields,
+    onChange,
     restart,
     async send(draft) {
       const before = specOf((withoutEmpty(draftOf(base.spec as object)) ?? {}) as Draft);
