@@ -4,6 +4,7 @@ import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
+import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { sessionCookieName, visitor } from "../harness/visitor.ts";
@@ -21,12 +22,8 @@ afterAll(async () => {
 
 const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
 
-test("shows Applications live to a logged-in user", async () => {
-  const page = await environment.loggedIn(people.alice);
-  await page.getByLabel("Namespace", { exact: true }).fill(team);
-  await page.keyboard.press("Enter");
-  await page.getByText("No Applications here yet").waitFor();
-  await environment.client.create(
+const createWeb = () =>
+  environment.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
@@ -36,8 +33,40 @@ test("shows Applications live to a logged-in user", async () => {
     },
     { fieldManager: "test" },
   );
+
+test("shows Applications live to a logged-in user", async () => {
+  const page = await environment.loggedIn(people.alice);
+  await page.getByLabel("Namespace", { exact: true }).fill(team);
+  await page.keyboard.press("Enter");
+  await page.getByText("No Applications here yet").waitFor();
+  await createWeb();
   await page.getByRole("link", { name: "web", exact: true }).waitFor();
   await expect.poll(() => page.title()).toBe("Applications · Denrei");
+});
+
+test("an empty namespace leads from GitHub to the first Application and the first preview", async () => {
+  const { client } = environment;
+  await client.delete(Application, { namespace: team, name: "web" }, {});
+  const page = await environment.loggedIn(people.alice, team);
+  const steps = page.getByRole("region", { name: "First steps" });
+  const states = () => steps.getByRole("listitem").locator("span.row").allInnerTexts();
+  const names = ["Connect GitHub", "Run the first Application", "Preview pull requests"];
+  const shows = (...words: readonly string[]) =>
+    expect
+      .poll(async () => (await states()).map((state) => state.split("\n")))
+      .toEqual(names.map((name, at) => [name, words[at]]));
+  await page.getByRole("heading", { name: "No Applications here yet" }).waitFor();
+  await shows("Next", "Later", "Later");
+  await expectAccessible(page);
+  await createWeb();
+  await shows("Next", "Done", "Later");
+  await steps.getByRole("link", { name: "Create an Installation" }).click();
+  await page.getByRole("heading", { name: "Create an Installation", level: 1 }).waitFor();
+  await page.goBack();
+  await steps.getByRole("button", { name: "Hide the first steps" }).click();
+  await page.reload();
+  await page.getByRole("link", { name: "web", exact: true }).waitFor();
+  expect(await steps.count()).toBe(0);
 });
 
 test("no token reaches the browser between login and logout", async () => {

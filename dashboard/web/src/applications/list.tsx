@@ -1,8 +1,10 @@
 /** The list of Applications. */
 import type { Application } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
-import { applications } from "../api/resource.ts";
+import { applications, appPipelines } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
+import { installations } from "../github/resources.ts";
+import { FirstSteps } from "../start/firststeps.tsx";
 import { ImageName } from "../ui/imagename.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
@@ -46,6 +48,15 @@ const columns: readonly Column<Stored<Application>>[] = [
 ];
 
 export function ApplicationList() {
-  const [watched] = useWatch([applications, { namespace: namespace.value || undefined }]);
-  return <ListScreen path="/applications" text={text} watched={watched} columns={columns} search={search} />;
+  const scope = { namespace: namespace.value || undefined };
+  const [watched, github, preview] = useWatch(
+    [applications, scope],
+    [installations, scope],
+    [appPipelines, scope],
+  );
+  return (
+    <ListScreen path="/applications" text={text} watched={watched} columns={columns} search={search}>
+      <FirstSteps lists={{ github, application: watched, preview }} />
+    </ListScreen>
+  );
 }
