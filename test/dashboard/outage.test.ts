@@ -65,6 +65,7 @@ const watch = (path: string) => read(`/api/watch?${new URLSearchParams({ of: pat
 test("the page shows the user name that roles and refusals of the API server use", async () => {
   const page = await environment.loggedIn(people.alice, foreign);
   await page.getByText(`Logged in as ${prefix}alice`).waitFor();
+  await page.getByText("Details", { exact: true }).click();
   await page.getByText(`User "${prefix}alice" cannot list resource "applications"`).waitFor();
   expect(await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).count()).toBe(1);
 });

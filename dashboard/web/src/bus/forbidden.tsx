@@ -1,4 +1,5 @@
 /** Messages for users who may not see a part of the bus. They name the missing role. */
+import { Details } from "../ui/details.tsx";
 import { namespace } from "../ui/namespace.tsx";
 
 /** A role that grants access to a part of the bus. `view` is also part of `edit` and `admin`. */
@@ -42,7 +43,7 @@ export function BusRefused({
           <NeedsRole of={needs} />
         </p>
       )}
-      <p class="detail">{error.message}</p>
+      <Details message={error.message} />
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { useLocation, useRoute } from "preact-iso";
 import { session } from "../api/session.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age, now } from "./age.tsx";
+import { Details } from "./details.tsx";
 import { namespace, useChooseNamespace, visibleNamespaces } from "./namespace.tsx";
 import { statesText as text } from "./text.ts";
 
@@ -107,7 +108,7 @@ export function Forbidden({ status, message }: { status: number; message: string
         <p>
           {text.install} <code>denrei crds | kubectl apply -f -</code>
         </p>
-        <p class="detail">{message}</p>
+        <Details message={message} />
       </div>
     );
   }
@@ -115,7 +116,7 @@ export function Forbidden({ status, message }: { status: number; message: string
     <div role="alert" class="empty">
       <h2>{text.forbidden(namespace.value)}</h2>
       <OtherNamespaces />
-      <p class="detail">{message}</p>
+      <Details message={message} />
     </div>
   );
 }

@@ -98,3 +98,8 @@ export const usageText = {
     "You cannot view CPU and memory here: your roles do not allow you to list pods in metrics.k8s.io.",
   unavailable: "CPU and memory are not available right now: the metrics API does not answer.",
 };
+
+/** Messages in the words of Kubernetes or a server. */
+export const detailsText = {
+  summary: "Details",
+};
