@@ -5,17 +5,21 @@
 import { Hono } from "hono";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
+import { concurrencyLimiter } from "../limiter.ts";
+import { limitConcurrency } from "../requestlimit.ts";
 import { accessReviews, type ReviewedAction } from "./accessreviews.ts";
 
 /** More than any page asks at once. */
 const maxAsked = 40;
+/** Requests per user. */
+const maxAtOnce = 8;
 const word = /^[a-z0-9.-]{0,253}$/;
 
 /** `/api/access` */
 export function accessRoutes({ apiServer }: Pick<Parts, "apiServer">): Hono<Env> {
   const may = accessReviews(apiServer);
   const app = new Hono<Env>();
-  app.get("/api/access", async (c) => {
+  app.get("/api/access", limitConcurrency(concurrencyLimiter(maxAtOnce)), async (c) => {
     const actions = (c.req.queries("ask") ?? []).map(actionOf);
     const valid = actions.filter((action) => action !== undefined);
     if (valid.length !== actions.length || valid.length === 0 || valid.length > maxAsked)

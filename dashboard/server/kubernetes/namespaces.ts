@@ -5,6 +5,8 @@
  */
 import { Hono } from "hono";
 import type { Env, Parts } from "../env.ts";
+import { concurrencyLimiter } from "../limiter.ts";
+import { limitConcurrency } from "../requestlimit.ts";
 import { projectKinds } from "./allowlist.ts";
 import { RejectedError, requestJson } from "./responses.ts";
 
@@ -19,6 +21,8 @@ export interface VisibleNamespaces {
 /** Reviews per request. Further namespaces are left out; the user can type their names. */
 const maxReviews = 300;
 const reviewsAtOnce = 8;
+/** Requests per user. */
+const maxAtOnce = 2;
 const maxKnown = 20;
 const askMillis = 15_000;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -30,7 +34,7 @@ type Ask = <T>(path: string, review?: object) => Promise<T>;
 /** `/api/namespaces` */
 export function namespaceRoutes({ apiServer, platform }: Parts): Hono<Env> {
   const app = new Hono<Env>();
-  app.get("/api/namespaces", async (c) => {
+  app.get("/api/namespaces", limitConcurrency(concurrencyLimiter(maxAtOnce)), async (c) => {
     const { idToken: token } = c.get("session").session;
     const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(askMillis)]);
     const ask: Ask = (path, review) =>
