@@ -15,6 +15,8 @@ export interface PullRequest {
   readonly title: string;
   readonly draft: boolean;
   readonly labels: readonly string[];
+  readonly createdAt: Date;
+  /** The last change of any kind, including comments and labels. */
   readonly updatedAt: Date;
   /** Whether it can be merged: null while GitHub computes it, undefined in lists, which omit it. */
   readonly mergeable: boolean | null | undefined;
@@ -44,6 +46,7 @@ export const pullRequestAnswer: z.ZodType<PullRequest> = z
     title: z.string(),
     draft: z.boolean().optional(),
     labels: z.array(z.object({ name: z.string() })),
+    created_at: z.iso.datetime({ offset: true }),
     updated_at: z.iso.datetime({ offset: true }),
     mergeable: z.boolean().nullable().optional(),
     merge_commit_sha: z.string().nullish(),
@@ -59,6 +62,7 @@ export const pullRequestAnswer: z.ZodType<PullRequest> = z
     title,
     draft: rest.draft ?? false,
     labels: rest.labels.map(({ name }) => name),
+    createdAt: new Date(rest.created_at),
     updatedAt: new Date(rest.updated_at),
     mergeable: rest.mergeable,
     mergeCommitSha: rest.merge_commit_sha ?? null,

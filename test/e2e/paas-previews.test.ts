@@ -21,9 +21,15 @@ afterAll(() => paas?.stop());
 test("webhooks create a preview, update it for each commit, delete it, and create it again", async () => {
   await previews.create("hooks");
   await previews.until("hooks", has("Ready", "True"));
-  const pull = await previews.open("hooks", { branch: "change" });
+  const pull = await previews.open("hooks", { branch: "change", title: "Fix\u202E the\nlogin" });
   const [first] = await previews.phases("hooks", { 1: "Ready" });
   expect(first).toMatchObject({ headSHA: pull.headSha, application: previewAt("hooks", 1).name });
+  expect(first).toMatchObject({
+    title: "Fix the login",
+    author: "octocat",
+    pullRequestURL: `${paas.github.url}/acme/hooks/pull/1`,
+  });
+  expect(Date.parse(first?.openedAt ?? "")).toBeLessThanOrEqual(Date.parse(first?.updatedAt ?? ""));
   expect(first?.url).toMatch(/^https:\/\/pr-1-hooks-[0-9a-f]{6}\.preview\.example\.com$/);
   const before = await paas.environment.client.get(Application, previewAt("hooks", 1));
   expect(first?.url).toContain(before.spec.domains[0]);

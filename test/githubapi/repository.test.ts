@@ -87,6 +87,7 @@ test("repository - reads a pull request", async () => {
     title: "One",
     draft: false,
     labels: ["preview"],
+    createdAt: expect.any(Date),
     updatedAt: expect.any(Date),
     mergeable: null,
     mergeCommitSha: null,

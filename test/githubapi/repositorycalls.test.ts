@@ -28,7 +28,8 @@ const failed = (promise: Promise<unknown>): Promise<Error> =>
   );
 
 const pull = (number: number) => ({
-  ...{ number, state: "open", title: "t", labels: [], updated_at: "2026-11-20T10:00:00Z" },
+  ...{ number, state: "open", title: "t", labels: [] },
+  ...{ created_at: "2026-11-19T10:00:00Z", updated_at: "2026-11-20T10:00:00Z" },
   ...{ merge_commit_sha: null, author_association: "NONE", user: null, html_url: "https://h" },
   head: { ref: "a", sha: "b", repo: null },
   base: { ref: "main", sha: "c", repo: { id: 9, full_name: "acme/web" } },
@@ -62,6 +63,7 @@ test("repository - reads a pull request whose fork and author were deleted", asy
   expect(await repository.pullRequest(7)).toEqual({
     ...{ number: 7, state: "open", title: "t", draft: false, labels: [], mergeable: false },
     ...{ mergeCommitSha: null, authorAssociation: "NONE", author: undefined, url: "https://h" },
+    createdAt: new Date("2026-11-19T10:00:00Z"),
     updatedAt: new Date("2026-11-20T10:00:00Z"),
     head: { ref: "a", sha: "b", repository: undefined },
     base: { ref: "main", sha: "c", repository: "acme/web", repositoryId: 9 },

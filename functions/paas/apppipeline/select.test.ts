@@ -19,6 +19,7 @@ const pull = (
   title: "",
   draft: false,
   labels: [],
+  createdAt: now,
   updatedAt: now,
   mergeable: undefined,
   mergeCommitSha: null,
@@ -92,6 +93,31 @@ test("keeps approvals in the status", () => {
   expect(found).toMatchObject({ number: 1, headSHA: "a2", fork: "stranger/web", ...approval });
   const preview = { ...(found as Candidate), phase: "Ready" as const, message: "m" };
   expect(candidateIn(preview)).toEqual(found);
+});
+
+test("describes pull requests with bounded text, which the status keeps until the next listing", () => {
+  const opened = {
+    ...pull(1),
+    title: `\u202E${"long ".repeat(50)}`,
+    author: "octocat[bot]",
+    createdAt: later(-86_400),
+    updatedAt: later(-60),
+  };
+  const [found] = candidatesOf([opened], {} as AppPipeline["spec"], [], none, now);
+  const description = {
+    title: `${"long ".repeat(24).slice(0, 119)}…`,
+    author: "octocat[bot]",
+    pullRequestURL: "https://github.com/acme/web/pull/1",
+    openedAt: "2026-01-01T03:04:05Z",
+    updatedAt: "2026-01-02T03:03:05Z",
+  };
+  expect(found).toMatchObject(description);
+  expect(candidateIn({ ...(found as Candidate), phase: "Ready" })).toEqual(found);
+  const ghost = { ...pull(1), author: undefined };
+  expect(candidatesOf([ghost], {} as AppPipeline["spec"], [], none, now)[0]).not.toHaveProperty("author");
+  // As an earlier version has written it.
+  const old = { number: 1, headSHA: "a1", since: "2026-01-02T03:04:05Z" };
+  expect(candidateIn({ ...old, phase: "Ready" })).toEqual(old);
 });
 
 describe("the time of the last commit", () => {

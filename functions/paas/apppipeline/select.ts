@@ -5,15 +5,21 @@ import { matchesGlob } from "denrei/values";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
 import { type Approval, hasLabel } from "./approval.ts";
+import { plainText } from "./plaintext.ts";
+
+/** What describes a pull request to users. Nothing is decided by it. */
+type Description = Pick<Preview, "title" | "author" | "pullRequestURL" | "openedAt" | "updatedAt">;
 
 /** A pull request that may get a preview. */
 export type Candidate = Pick<
   Preview,
   "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "since" | "slug" | keyof Approval
->;
+> &
+  Description;
 
 const kept = [
   ...(["number", "headSHA", "headRef", "baseRef", "fork", "since", "slug"] as const),
+  ...(["title", "author", "pullRequestURL", "openedAt", "updatedAt"] as const),
   ...(["labeled", "approvedSHA", "approvedBy", "approvedWith", "approvedAt"] as const),
   ...(["approvalProblem", "headSeenAt"] as const),
 ] as const satisfies readonly (keyof Candidate)[];
@@ -59,6 +65,22 @@ export const toApprove = (pulls: readonly PullRequest[], spec: Spec): PullReques
     ? selectedBy(pulls, spec).filter((pull) => forkOf(pull) !== undefined)
     : [];
 
+const longestTitle = 120;
+/** GitHub's logins are shorter. */
+const longestAuthor = 60;
+
+/**
+ * Describes a pull request as of a listing. `updatedAt` changes with every comment, and causes no write of its own: the status that
+ * records a listing is written anyway.
+ */
+const descriptionOf = ({ title, author, url, createdAt, updatedAt }: PullRequest): Description => ({
+  title: plainText(title, longestTitle),
+  ...(author !== undefined && { author: plainText(author, longestAuthor) }),
+  pullRequestURL: url,
+  openedAt: timeText(createdAt),
+  updatedAt: timeText(updatedAt),
+});
+
 /** The candidates of a listing. `approvals`: of the pull requests that {@link toApprove} returns, by number. */
 export const candidatesOf = (
   pulls: readonly PullRequest[],
@@ -74,6 +96,7 @@ export const candidatesOf = (
     const last = known.get(number);
     return {
       number,
+      ...descriptionOf(pull),
       headSHA: head.sha,
       headRef: head.ref,
       baseRef: base.ref,

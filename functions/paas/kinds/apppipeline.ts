@@ -34,6 +34,16 @@ export const phases = [
 
 const previewSchema = z.object({
   number: z.int().describe("Number of the pull request."),
+  title: z
+    .string()
+    .optional()
+    .describe("Title of the pull request, at most 120 characters, without control characters."),
+  author: z.string().optional().describe("Login of the user who opened the pull request."),
+  pullRequestURL: z.string().optional().describe("URL of the pull request."),
+  openedAt: time.optional().describe("When the pull request was opened."),
+  updatedAt: time
+    .optional()
+    .describe("When the pull request last changed, including comments and labels, as of the last listing."),
   headSHA: z.string().describe("Last commit of the pull request."),
   headRef: z.string().optional().describe("Branch of the pull request."),
   slug: z.string().optional().describe("Branch as a DNS label, unique among previews."),
