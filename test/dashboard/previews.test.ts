@@ -3,19 +3,19 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
-import type { Stored } from "../../bus/kube/object.ts";
 import { kpackCrds } from "../../deploy/simulators/kpack/crds.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
-import { AppPipeline, type Preview } from "../../functions/paas/kinds.ts";
+import { AppPipeline } from "../../functions/paas/kinds.ts";
 import { annotations, labels } from "../../functions/paas/names.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import { at, type Pipelines, pipelinesOn, specOf } from "../harness/pipelines.ts";
 
 const manager = { fieldManager: "test" };
-const since = "2026-01-02T03:04:05Z";
 const later = new Date(Date.now() + 3_600_000).toISOString();
 
 let environment: DashboardEnvironment;
+let pipelines: Pipelines;
 let alice: Page;
 /** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
@@ -23,6 +23,7 @@ const complaints: string[] = [];
 beforeAll(async () => {
   environment = await startDashboardEnvironment();
   const { client } = environment;
+  pipelines = pipelinesOn(environment);
   await installCrds(client, kpackCrds, { ...manager, signal: AbortSignal.timeout(60_000) });
   alice = await environment.loggedIn(people.alice, team);
   alice.on("pageerror", ({ message }) => complaints.push(message));
@@ -32,125 +33,11 @@ beforeAll(async () => {
 });
 afterAll(() => environment?.stop());
 
-const at = (name: string) => ({ namespace: team, name });
-
-const specOf = (repo: string): AppPipeline["spec"] => ({
-  domainBase: "preview.example.com",
-  applicationTemplate: {},
-  base: { github: { owner: "acme", repo, secretName: "acme-web" } },
-  image: { name: "registry.example.com/acme/web" },
-});
-
-async function create(name: string, status?: AppPipeline["status"]): Promise<void> {
-  const { client } = environment;
-  const object = { apiVersion: apiVersionOf(AppPipeline), kind: AppPipeline.kind, spec: specOf(name) };
-  await client.create(AppPipeline, { ...object, metadata: at(name) }, manager);
-  if (status) await say(name, status);
+async function open(path: string, page = alice): Promise<Page> {
+  await page.goto(environment.url + path);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return page;
 }
-
-const say = (name: string, status: AppPipeline["status"]) =>
-  environment.client.mergePatch(AppPipeline, at(name), { status }, { ...manager, subresource: "status" });
-
-const get = (name: string): Promise<Stored<AppPipeline>> => environment.client.get(AppPipeline, at(name));
-
-const preview = (number: number, phase: Preview["phase"], more: Partial<Preview> = {}): Preview => ({
-  number,
-  headSHA: String(number).repeat(40),
-  headRef: `feature/${number}`,
-  since,
-  phase,
-  ...more,
-});
-
-async function open(path: string): Promise<Page> {
-  await alice.goto(environment.url + path);
-  await alice.getByRole("heading", { level: 1 }).waitFor();
-  return alice;
-}
-
-/** The contents of each column of the board. */
-async function board(page: Page): Promise<Record<string, string[]>> {
-  const columns = page.getByRole("region", { name: "Pull requests" }).getByRole("region");
-  await columns.first().waitFor();
-  const found = await columns.all();
-  const entries = found.map(async (column) => {
-    const name = await column.getByRole("heading", { level: 3 }).innerText();
-    const cards = await column.locator("li strong").allInnerTexts();
-    return [name.replace(/\s+/, " "), cards] as const;
-  });
-  return Object.fromEntries(await Promise.all(entries));
-}
-
-test("a board shows previews by phase, and moves them live", async () => {
-  const url = "https://pr-4-web-abc.preview.example.com";
-  const previews = [
-    preview(1, "NeedsApproval", { fork: "stranger/web" }),
-    preview(2, "Waiting"),
-    preview(3, "Building", { application: "modoki-pipeline-web-pr-3" }),
-    preview(4, "Ready", { url, application: "modoki-pipeline-web-pr-4" }),
-    preview(5, "Failed", { message: "build 1 failed in the step build: <b>exit</b> status 1" }),
-    preview(6, "Expired"),
-    preview(7, "Resolving"),
-    preview(8, "Ready", { url: "javascript:alert(1)", fork: "friend/web", approvedSHA: "a".repeat(40) }),
-  ];
-  await create("web", { open: 8, previews });
-  const page = await open("/previews");
-  await page.getByRole("row", { name: /^web Waiting acme\/web 8 2 preview\.example\.com/ }).waitFor();
-  await expectAccessible(page);
-  await page.getByRole("link", { name: "web", exact: true }).click();
-  expect(await board(page)).toEqual({
-    "Waiting 3": ["#1", "#2", "#6"],
-    "Building 2": ["#3", "#7"],
-    "Deploying 0": [],
-    "Ready 2": ["#4", "#8"],
-    "Failed 1": ["#5"],
-  });
-  const card = (number: number) => page.getByRole("listitem").filter({ hasText: `#${number}` });
-  await card(1).getByText("from a fork: stranger/web").waitFor();
-  const link = card(4).getByRole("link", { name: url });
-  expect([await link.getAttribute("href"), await link.getAttribute("rel")]).toEqual([
-    url,
-    "noopener noreferrer",
-  ]);
-  const application = card(4).getByRole("link", { name: "Application of #4" });
-  expect(await application.getAttribute("href")).toBe("/applications/team-a/modoki-pipeline-web-pr-4");
-  const build = card(3).getByRole("link", { name: "Build of #3" });
-  expect(await build.getAttribute("href")).toBe("/builds/team-a/modoki-pipeline-web-pr-3");
-  await card(5).getByText("in the step build: <b>exit</b> status 1").waitFor();
-  await card(8).getByText("aaaaaaa").waitFor();
-  await card(8).getByText("The newer commit 8888888 is not approved yet.").waitFor();
-  await card(8).getByText("javascript:alert(1)").waitFor();
-  expect(await card(8).getByRole("link").count()).toBe(0);
-  await expectAccessible(page);
-
-  await say("web", {
-    open: 8,
-    previews: previews.map((one) => (one.number === 3 ? preview(3, "Deploying") : one)),
-  });
-  await page.getByRole("region", { name: "Deploying 1" }).getByText("#3").waitFor();
-  expect((await board(page))["Building 1"]).toEqual(["#7"]);
-});
-
-test("on a phone the columns are stacked, and nothing is wider than the screen", async () => {
-  const page = await open("/previews/team-a/web");
-  await page.setViewportSize({ width: 390, height: 800 });
-  await page.getByRole("region", { name: "Ready 2" }).waitFor();
-  const tops = [];
-  for (const name of ["Waiting 3", "Building 1", "Deploying 1", "Ready 2", "Failed 1"])
-    tops.push((await page.getByRole("region", { name }).boundingBox())?.y ?? Number.NaN);
-  expect(tops).toEqual(tops.toSorted((a, b) => a - b));
-  expect(new Set(tops).size).toBe(5);
-  for (const [path, text] of [
-    ["/previews", "acme/web"],
-    ["/previews/team-a/web", "feature/4"],
-    ["/previews/new", "Pull request filter"],
-  ] as const) {
-    await open(path);
-    await page.getByText(text).first().waitFor();
-    expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBe(390);
-  }
-  await page.setViewportSize({ width: 1280, height: 800 });
-});
 
 const given = (digit: string) => ({
   context: "denrei/prod/team-a/told",
@@ -159,7 +46,7 @@ const given = (digit: string) => ({
 });
 
 test("describes what was reported to GitHub, with links if GitHub's URL is known", async () => {
-  await create("told", {
+  await pipelines.create("told", {
     reports: [
       { number: 1, statuses: [given("1")], comment: 77, deployment: 5, deployedSHA: "1".repeat(40) },
       { number: 2, statuses: [{ ...given("2"), pending: true }], refused: { comment: later } },
@@ -236,7 +123,7 @@ test("an AppPipeline can be created with the form, and problems appear next to t
   await page.getByLabel("Name of variable 2").fill("LEVEL");
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { level: 1, name: "made" }).waitFor();
-  expect((await get("made")).spec).toEqual({
+  expect((await pipelines.get("made")).spec).toEqual({
     ...specOf("made"),
     applicationTemplate: {
       spec: {
@@ -263,15 +150,19 @@ test("an AppPipeline can be changed, but not over a concurrent change", async ()
   await expectAccessible(page);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved made.").waitFor();
-  expect((await get("made")).spec).toMatchObject({ applicationTemplate: {}, maxPreviews: 5, ttl: "72h" });
-  expect((await get("made")).spec.applicationTemplate.spec?.env).toBeUndefined();
+  expect((await pipelines.get("made")).spec).toMatchObject({
+    applicationTemplate: {},
+    maxPreviews: 5,
+    ttl: "72h",
+  });
+  expect((await pipelines.get("made")).spec.applicationTemplate.spec?.env).toBeUndefined();
 
   await page.getByLabel("Maximum number of previews").fill("6");
   await client.mergePatch(AppPipeline, at("made"), { spec: { ttl: "24h", maxPreviews: 1 } }, manager);
   await page.getByText("The object changed since you started editing.").first().waitFor();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("alert").getByText("Start over from the current version.").waitFor();
-  expect((await get("made")).spec.maxPreviews).toBe(1);
+  expect((await pipelines.get("made")).spec.maxPreviews).toBe(1);
   await page.getByRole("button", { name: "Start over from the current version" }).click();
   const most = page.getByLabel("Maximum number of previews");
   await expect.poll(() => most.inputValue()).toBe("1");

@@ -83,6 +83,10 @@ export async function patchUnchanged<T extends KubeObject>(
   }
 }
 
-/** Deletes an object; its dependents follow in the background. */
-export const remove = (resource: Resource, key: ObjectKey): Promise<unknown> =>
-  request(`${prefix}${pathOf(resource, key)}?propagationPolicy=Background`, { method: "DELETE" });
+/** Deletes an object; its dependents follow in the background, or are deleted before it. */
+export const remove = (
+  resource: Resource,
+  key: ObjectKey,
+  propagation: "Background" | "Foreground" = "Background",
+): Promise<unknown> =>
+  request(`${prefix}${pathOf(resource, key)}?propagationPolicy=${propagation}`, { method: "DELETE" });

@@ -1,25 +1,28 @@
 /** The screen of an AppPipeline. */
 import { labels } from "@denrei/functions/paas/names";
 import { useRoute } from "preact-iso";
-import { appPipelines, events, images } from "../api/resource.ts";
+import { applications, appPipelines, events, images, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { repositoryUrl } from "../builds/repository.tsx";
 import { Conditions } from "../ui/conditions.tsx";
 import { DetailScreen } from "../ui/detailscreen.tsx";
 import { Events } from "../ui/events.tsx";
 import { Actions } from "./actions.tsx";
-import { Board } from "./board.tsx";
 import { Summary } from "./facts.tsx";
 import { pipelineForm } from "./form.tsx";
+import { Previews } from "./previews.tsx";
 import { Reports } from "./reports.tsx";
 
 export function PipelineDetail() {
   const { params } = useRoute();
   const { namespace = "", name = "" } = params;
-  const [pipelineList, imageList, eventList] = useWatch(
+  const children = { namespace, labelSelector: `${labels.pipeline}=${name}` };
+  const [pipelineList, imageList, eventList, applicationList, syncList] = useWatch(
     [appPipelines, { namespace, fieldSelector: `metadata.name=${name}` }],
     [images, { namespace, labelSelector: labels.remoteSync }],
     [events, { namespace }],
+    [applications, children],
+    [remoteSyncs, children],
   );
   return (
     <DetailScreen
@@ -32,7 +35,12 @@ export function PipelineDetail() {
         const url = repositoryUrl(imageList.items, pipeline.spec.base.github);
         return (
           <>
-            <Board pipeline={pipeline} url={url} />
+            <Previews
+              pipeline={pipeline}
+              url={url}
+              applications={applicationList.items}
+              syncs={syncList.items}
+            />
             <div class="columns">
               <Summary pipeline={pipeline} url={url} />
               <Conditions of={pipeline} />
