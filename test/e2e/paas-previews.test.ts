@@ -101,6 +101,21 @@ test("restores a deleted object of a preview without a request to GitHub", async
   // A new RemoteSync resolves its commit once; an Application sends no request.
   expect(after - requests).toBeLessThanOrEqual(2);
   expect(paas.github.requests().length).toBe(after);
+
+  // Both at once, as the dashboard does to recreate a preview.
+  const [lastSync, lastApp] = [
+    await paas.environment.client.get(RemoteSync, at),
+    await paas.environment.client.get(Application, at),
+  ];
+  const options = { propagation: "Foreground" } as const;
+  await Promise.all([
+    paas.environment.client.delete(RemoteSync, at, options),
+    paas.environment.client.delete(Application, at, options),
+  ]);
+  await paas.environment.until(RemoteSync, at, (sync) => isNew(sync, lastSync));
+  await paas.environment.until(Application, at, (one) => isNew(one, lastApp));
+  await paas.untilQuiet();
+  await previews.phases("children", { 1: "Ready" });
 });
 
 test("applies a changed template to previews, removes fields that it no longer has, and keeps those of others", async () => {
