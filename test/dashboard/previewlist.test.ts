@@ -19,6 +19,8 @@ const ofStatus = { ...manager, subresource: "status" } as const;
 let environment: DashboardEnvironment;
 let pipelines: Pipelines;
 let alice: Page;
+/** Violations of the page's Content Security Policy, and uncaught errors. */
+const complaints: string[] = [];
 
 beforeAll(async () => {
   environment = await startDashboardEnvironment();
@@ -26,6 +28,10 @@ beforeAll(async () => {
   const options = { ...manager, signal: AbortSignal.timeout(60_000) };
   await installCrds(environment.client, kpackCrds, options);
   alice = await environment.loggedIn(people.alice, team);
+  alice.on("pageerror", ({ message }) => complaints.push(message));
+  alice.on("console", (message) => {
+    if (/Content Security Policy|TrustedScript/.test(message.text())) complaints.push(message.text());
+  });
 });
 afterAll(() => environment?.stop());
 
@@ -230,4 +236,8 @@ test("fits on narrow screens", async () => {
   }
   await open("/previews/team-a/web");
   await expectAccessible(alice);
+});
+
+test("the page violates no policy and throws no error", () => {
+  expect(complaints).toEqual([]);
 });
