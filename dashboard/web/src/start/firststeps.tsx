@@ -4,7 +4,7 @@ import type { Watched } from "../api/watch.ts";
 import { Status, type Tone } from "../ui/status.tsx";
 import { text } from "./text.ts";
 
-export type StepName = "github" | "application" | "preview";
+type StepName = keyof typeof text.steps;
 
 const links: readonly (readonly [step: StepName, to: string])[] = [
   ["github", "/github/new"],

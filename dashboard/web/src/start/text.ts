@@ -1,6 +1,4 @@
 /** Texts of the first steps. */
-import type { StepName } from "./firststeps.tsx";
-
 export const text = {
   title: "First steps",
   hide: "Hide the first steps",
@@ -25,5 +23,5 @@ export const text = {
       about: "An AppPipeline builds and runs each open pull request of a repository at its own address.",
       action: "Preview a repository",
     },
-  } satisfies Record<StepName, { name: string; about: string; action: string }>,
+  },
 };

@@ -98,13 +98,15 @@ export function NamespacePicker() {
     >
       <label for="namespace">{text.label}</label>
       <input
+        // Only another namespace replaces text that the user is typing.
+        key={namespace.value}
         id="namespace"
         name="namespace"
         list="namespaces"
         autocomplete="off"
         spellcheck={false}
         placeholder={text.all}
-        value={namespace.value}
+        defaultValue={namespace.value}
         onChange={({ currentTarget }) => choose(currentTarget.value.trim())}
       />
       <datalist id="namespaces">
