@@ -1,28 +1,44 @@
 /** Tabs of a screen. */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 
 type TabList = readonly (readonly [path: string, name: string])[];
 
-/** Tabs as links. An empty path is the address of the screen itself. */
+/** The tabs of a screen, and what they are about. */
+interface ScreenTabs {
+  /** The address of the screen itself. */
+  readonly at: string;
+  readonly tabs: TabList;
+  readonly label: string;
+}
+
+/** The tabs of the current screen, for the search. */
+export const currentTabs = signal<ScreenTabs | undefined>(undefined);
+
+/** The address of a tab. An empty path is that of the screen itself. */
+export const tabAddress = (at: string, path: string): string => (path === "" ? at : `${at}/${path}`);
+
+/** Tabs as links. */
 export function Tabs({
   at,
   tabs,
   current,
   label,
-}: {
-  at: string;
-  tabs: TabList;
+}: ScreenTabs & {
   /** Undefined on a page beside the tabs. */
   current: string | undefined;
-  label: string;
 }) {
+  useEffect(() => {
+    const shown = { at, tabs, label };
+    currentTabs.value = shown;
+    return () => {
+      if (currentTabs.value === shown) currentTabs.value = undefined;
+    };
+  }, [at, tabs, label]);
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(([path, name]) => (
-        <a
-          key={path}
-          href={path === "" ? at : `${at}/${path}`}
-          aria-current={path === current ? "page" : undefined}
-        >
+        <a key={path} href={tabAddress(at, path)} aria-current={path === current ? "page" : undefined}>
           {name}
         </a>
       ))}

@@ -1,14 +1,16 @@
 /** The color theme. Defaults to the system's. */
 import { effect, signal } from "@preact/signals";
 
-const themes = ["system", "light", "dark"] as const;
+/** The themes that a user may choose. */
+export const themes = ["system", "light", "dark"] as const;
 type Theme = (typeof themes)[number];
 
 const storedAs = "denrei.theme";
 
 const stored = (): Theme => themes.find((theme) => theme === localStorage.getItem(storedAs)) ?? "system";
 
-const theme = signal<Theme>(stored());
+/** The chosen theme. */
+export const theme = signal<Theme>(stored());
 
 effect(() => {
   if (theme.value === "system") delete document.documentElement.dataset.theme;
