@@ -5,6 +5,7 @@ import { useLocation } from "preact-iso";
 import { logOut, RequestError, session } from "./api/session.ts";
 import icon from "./icon.svg";
 import { screens } from "./screens.ts";
+import { Search } from "./search/search.tsx";
 import { NamespacePicker } from "./ui/namespace.tsx";
 import { notify, withLead } from "./ui/notices.tsx";
 import { isReturning } from "./ui/scroll.ts";
@@ -44,6 +45,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <img src={icon} alt="" />
             Denrei
           </a>
+          <Search onLogOut={() => void leave()} />
           <button ref={menu} type="button" class="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
             Menu
           </button>
