@@ -179,6 +179,8 @@ test("the chosen theme is remembered, and defaults to the system's", async () =>
 
 test("the page reports a missing right and what the user can do", async () => {
   await go("/applications");
+  // The namespace enters the address first, which discards typed text.
+  await link("keys").waitFor();
   await choose(foreign);
   await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
   await expectAccessible(page);
