@@ -7,8 +7,10 @@ import { Head } from "./head.tsx";
 import { Loaded, ObjectNotFound, useLastSeen } from "./states.tsx";
 import { Health } from "./status.tsx";
 import { hasTab, TabNotFound, Tabs } from "./tabs.tsx";
+import { yamlText } from "./text.ts";
+import { ObjectYaml } from "./yaml/panel.tsx";
 
-/** The head, the tabs, and the tab `settings` with the form. `children` renders the other tabs. */
+/** The head, the tabs, and the tabs `settings` with the form and `yaml`. `children` renders the other tabs. */
 export function DetailScreen<T extends KubeObject>({
   watched,
   form,
@@ -33,7 +35,7 @@ export function DetailScreen<T extends KubeObject>({
   const [object] = watched.items;
   const seen = useLastSeen(watched);
   const screen = `${path}/${namespace}/${name}`;
-  const allTabs = [["", "Overview"], ...tabs, ["settings", "Settings"]] as const;
+  const allTabs = [["", "Overview"], ...tabs, ["settings", "Settings"], ["yaml", yamlText.title]] as const;
   return (
     <>
       <Head
@@ -55,6 +57,8 @@ export function DetailScreen<T extends KubeObject>({
                 <TabNotFound at={screen} label={`Overview of ${name}`} />
               ) : tab === "settings" ? (
                 <EditObject key={shown.metadata.uid} kind={form} object={shown} />
+              ) : tab === "yaml" ? (
+                <ObjectYaml of={shown} />
               ) : (
                 children(shown)
               )}

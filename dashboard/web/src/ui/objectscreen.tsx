@@ -4,8 +4,9 @@ import type { ComponentChildren } from "preact";
 import type { Watched } from "../api/watch.ts";
 import { Head } from "./head.tsx";
 import { Loaded, ObjectNotFound, Staleness, useLastSeen } from "./states.tsx";
+import { YamlCard } from "./yaml/panel.tsx";
 
-/** Shows the object with the given name, or why it cannot be shown. */
+/** Shows the object with the given name and its YAML, or why it cannot be shown. */
 export function ObjectScreen<T extends KubeObject>({
   watched,
   kind,
@@ -27,6 +28,7 @@ export function ObjectScreen<T extends KubeObject>({
       <>
         <Staleness of={watched} />
         {children(found)}
+        <YamlCard of={found} />
       </>
     );
   return (

@@ -83,6 +83,15 @@ export const copyText = {
   copyImage: (image: string) => `Copy ${image}`,
 };
 
+/** The YAML of an object. */
+export const yamlText = {
+  title: "YAML",
+  show: "Show the YAML",
+  hide: "Hide the YAML",
+  copy: "Copy the YAML",
+  readOnly: "Read-only, without managedFields",
+};
+
 /** Texts of lists of Kubernetes Events. */
 export const eventText = {
   times: (count: number) => `${count} times`,
