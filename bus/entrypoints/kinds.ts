@@ -80,6 +80,7 @@ export type {
   VersionSettings,
 } from "../kube/kindversions.ts";
 export { type LabelSelector, selects } from "../kube/labelselector.ts";
+export { matchesDesired } from "../kube/matchesdesired.ts";
 export {
   type Condition,
   compareVersions,
@@ -95,7 +96,7 @@ export {
 } from "../kube/object.ts";
 export { pluralOf } from "../kube/plural.ts";
 export { ClusterRole, ClusterRoleBinding, RoleBinding } from "../kube/rbac.ts";
-export type { DeploymentObject } from "../kube/rollout.ts";
+export { type DeploymentObject, type Rollout, rolloutOf } from "../kube/rollout.ts";
 export type { Json } from "../kube/schema/place.ts";
 export { timeText } from "../kube/timetext.ts";
 export { Deployment, Service, ServiceAccount, StatefulSet } from "../kube/workloads.ts";

@@ -97,22 +97,34 @@ test("shows a stack coming up, with the parts of its control plane and everythin
   await expectAccessible(page);
 
   await page.getByRole("link", { name: plane }).click();
-  const children = page.getByRole("region", { name: "Workloads" });
-  for (const part of ["gateway", "server", "cache", "ops"])
-    await children
-      .getByRole("row", { name: `${plane}-${part}` })
-      .getByText("1/1 available")
-      .waitFor();
-  expect(await children.getByRole("row").count()).toBe(1 + 4);
+  const resources = page.getByRole("region", { name: "Resources" });
+  const nodes = (text: string | RegExp) => resources.locator(".node").filter({ hasText: text });
+  const expectStack = async () => {
+    for (const part of ["gateway", "server", "cache", "ops"])
+      await nodes(`Deployment ${plane}-${part}`).getByText("1/1 available").waitFor();
+    expect(await nodes(/^Deployment/).count()).toBe(4);
+    await expect.poll(() => nodes(/^Pod .*Running/).count()).toBe(4);
+  };
+  await expectStack();
   // The API server's list of Deployments does not name the kind of each.
   await page.reload();
-  await children.getByRole("row", { name: `${plane}-gateway Deployment` }).waitFor();
+  await expectStack();
   await page.getByText("gateway, server, cache, and ops are available").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "mysql-sample" }).click();
   await page.getByRole("heading", { name: "mysql-sample", level: 1 }).waitFor();
-  await children.getByRole("row", { name: "mysql-sample-mysql" }).getByText("1/1 available").waitFor();
-  expect(await children.getByRole("row").count()).toBe(1 + 1);
+  await nodes("StatefulSet mysql-sample-mysql").getByText("1/1 available").waitFor();
+  await nodes(/^Pod mysql-sample-mysql-0/).waitFor();
+  expect(await nodes(/^(Deployment|StatefulSet)/).count()).toBe(1);
+  await page.goto(`${environment.url}/pipecd/pipeds/${team}/piped-sample`);
+  await nodes("Application application-sample").getByText("Ready", { exact: true }).waitFor();
+  await resources.getByRole("link", { name: "application-sample" }).click();
+  await page.getByRole("heading", { name: "application-sample", level: 1 }).waitFor();
+
+  await page.getByRole("button", { name: "Show the YAML" }).click();
+  await page.reload();
+  await page.locator("pre.yaml").getByText("pipedRef").waitFor();
+  await expectAccessible(page);
 });
 
 test("an EventRegistration is shown with its event, source, and conditions, and can be deleted", async () => {
@@ -136,7 +148,7 @@ test("an EventRegistration is shown with its event, source, and conditions, and 
   await page.getByRole("heading", { name: "web", level: 1 }).waitFor();
   await page.getByRole("region", { name: "EventRegistration" }).getByText("web:2").waitFor();
   await page.getByText("Registered", { exact: true }).first().waitFor();
-  expect(await page.getByRole("region", { name: "Workloads" }).count()).toBe(0);
+  expect(await page.getByRole("region", { name: "Resources" }).count()).toBe(0);
   await expectAccessible(page);
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete EventRegistration web?" });

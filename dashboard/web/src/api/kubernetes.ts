@@ -53,3 +53,9 @@ export type PodObject = KubeObject<
     readonly initContainerStatuses?: readonly ContainerStatus[];
   }
 >;
+
+/** A Service: the fields that the page shows. */
+export type ServiceObject = KubeObject<
+  { readonly type?: string },
+  { readonly loadBalancer?: { readonly ingress?: readonly object[] } }
+>;

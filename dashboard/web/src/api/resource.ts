@@ -3,7 +3,7 @@ import type { Application, AppPipeline, RemoteSync } from "@denrei/functions/paa
 import type { Build, Image } from "@denrei/functions/paas/kinds/kpack";
 import { group as modoki, version as modokiVersion } from "@denrei/functions/paas/names";
 import type { Deployment, KubeObject, StatefulSet } from "denrei/kinds";
-import type { EventObject, PodObject } from "./kubernetes.ts";
+import type { EventObject, PodObject, ServiceObject } from "./kubernetes.ts";
 
 /** A kind and its place in the API. */
 export interface Resource<T extends KubeObject = KubeObject> {
@@ -36,6 +36,7 @@ export const pods = resource<PodObject>("", "v1", "Pod", "pods");
 export const events = resource<EventObject>("events.k8s.io", "v1", "Event", "events");
 export const deployments = resource<Deployment>("apps", "v1", "Deployment", "deployments");
 export const statefulSets = resource<StatefulSet>("apps", "v1", "StatefulSet", "statefulsets");
+export const services = resource<ServiceObject>("", "v1", "Service", "services");
 export const namespaces = resource("", "v1", "Namespace", "namespaces");
 
 /** Selects one object or a list. */

@@ -5,6 +5,7 @@ import { applications, events, pods, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { DetailScreen } from "../ui/detailscreen.tsx";
 import { Actions } from "./actions.tsx";
+import { childrenOf, childSelections } from "./children.ts";
 import { applicationForm } from "./form.tsx";
 import { History } from "./history.tsx";
 import { Logs } from "./logs.tsx";
@@ -18,11 +19,12 @@ const tabs = [
 export function ApplicationDetail() {
   const { params } = useRoute();
   const { namespace = "", name = "", tab = "" } = params;
-  const [appList, podList, eventList, syncList] = useWatch(
+  const [appList, podList, eventList, syncList, ...childLists] = useWatch(
     [applications, { namespace, fieldSelector: `metadata.name=${name}` }],
     [pods, { namespace, labelSelector: `${labels.app}=${name}` }],
     [events, { namespace }],
     [remoteSyncs, { namespace }],
+    ...childSelections(namespace, name),
   );
   const builds = syncList.items.filter(({ spec }) => spec.applicationRef.name === name);
   return (
@@ -36,7 +38,13 @@ export function ApplicationDetail() {
       {(app) => (
         <>
           {tab === "" && (
-            <Overview app={app} pods={podList} events={eventList} builds={{ ...syncList, items: builds }} />
+            <Overview
+              app={app}
+              pods={podList}
+              events={eventList}
+              builds={{ ...syncList, items: builds }}
+              objects={childrenOf(app, childLists)}
+            />
           )}
           {tab === "logs" && (
             <Logs key={app.metadata.uid} namespace={namespace} app={name} pods={podList} builds={builds} />

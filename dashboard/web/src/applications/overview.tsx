@@ -12,10 +12,16 @@ import { ImageName } from "../ui/imagename.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
+import type { TreeNode } from "../ui/tree/node.ts";
+import { text as treeText } from "../ui/tree/text.ts";
+import { Tree } from "../ui/tree/tree.tsx";
 import { useUsage } from "../ui/usage.ts";
 import { deploymentsOf } from "./changes.ts";
+import type { Child } from "./children.ts";
+import { Differences } from "./differences.tsx";
 import { DeployNewest } from "./history.tsx";
 import { imageText, overviewText as text } from "./text.ts";
+import { treeOf } from "./tree.ts";
 
 /** The overview tab. */
 export function Overview({
@@ -23,11 +29,13 @@ export function Overview({
   pods,
   events,
   builds,
+  objects,
 }: {
   app: Stored<Application>;
   pods: Watched<PodObject>;
   events: Watched<EventObject>;
   builds: Watched<RemoteSync>;
+  objects: readonly Child[];
 }) {
   const { status, metadata } = app;
   const usage = useUsage(metadata.namespace ?? "", `${labels.app}=${metadata.name}`);
@@ -43,9 +51,10 @@ export function Overview({
         <Summary app={app} builds={builds} />
         <Conditions of={app} />
       </div>
+      <Differences app={app} objects={objects} pods={pods.items} />
       <Pods watched={pods} usage={usage} />
       <div class="columns">
-        <Resources app={app} />
+        <Resources of={treeOf(app, { builds: builds.items, children: objects, pods: pods.items })} />
         <Events watched={events} about={about} deployments={deploymentsOf(app)} />
       </div>
     </div>
@@ -110,24 +119,13 @@ function sourceWithoutBuilds({ state, asOf }: Watched): string {
   return state === "refused" ? text.buildsForbidden : text.buildsUnknown;
 }
 
-function Resources({ app }: { app: Stored<Application> }) {
-  const resources = app.status?.resources ?? [];
+function Resources({ of: root }: { of: TreeNode }) {
   return (
-    <section class="card" aria-labelledby="children">
+    <section class="card" aria-labelledby="resources">
       <header>
-        <h2 id="children">Resources</h2>
+        <h2 id="resources">{treeText.title}</h2>
       </header>
-      {resources.length === 0 ? (
-        <p class="quiet">None yet.</p>
-      ) : (
-        <ul class="plain">
-          {resources.map(({ apiVersion, kind, name }) => (
-            <li key={`${apiVersion} ${kind} ${name}`}>
-              <strong>{kind}</strong> {name}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Tree root={root} />
     </section>
   );
 }

@@ -2,7 +2,7 @@
 import type { KubeObject } from "denrei/kinds";
 import { useRoute } from "preact-iso";
 import type { Resource } from "../api/resource.ts";
-import { deployments, events, statefulSets } from "../api/resource.ts";
+import { deployments, events, pods, statefulSets } from "../api/resource.ts";
 import { combineLists, useWatch, type Watched } from "../api/watch.ts";
 import { Conditions } from "../ui/conditions.tsx";
 import { DeleteButton } from "../ui/deletebutton.tsx";
@@ -15,7 +15,7 @@ import { Health } from "../ui/status.tsx";
 import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
 import { factsOf } from "./facts.tsx";
 import { consequenceOf, resourceOf, runsWorkloads, stackIn } from "./kinds.ts";
-import { type Workload, Workloads } from "./workloads.tsx";
+import { podsOf, Resources, type Workload } from "./tree.tsx";
 
 const trail = ["/pipecd", "PipeCD"] as const;
 
@@ -28,10 +28,11 @@ export function PipecdObject() {
 
 function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace: string; name: string }) {
   const scope = { namespace };
-  const [eventList, deploymentList, statefulSetList, ...stack] = useWatch(
+  const [eventList, deploymentList, statefulSetList, podList, ...stack] = useWatch(
     [events, scope],
     [deployments, scope],
     [statefulSets, scope],
+    [pods, { ...scope, labelSelector: podsOf }],
     ...stackIn(scope),
   );
   const all = combineLists<KubeObject>(stack);
@@ -54,7 +55,12 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
                 <Conditions of={object} />
               </div>
               {runsWorkloads(resource) && (
-                <Workloads of={object} watched={combineLists<Workload>([deploymentList, statefulSetList])} />
+                <Resources
+                  of={object}
+                  workloads={combineLists<Workload>([deploymentList, statefulSetList])}
+                  pods={podList.items}
+                  stack={all.items}
+                />
               )}
               <Events watched={eventList} about={new Set([object.metadata.uid])} />
             </div>

@@ -5,30 +5,14 @@ import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { ImageName } from "./imagename.tsx";
+import { podState } from "./podstate.ts";
 import { cpuText, memoryText, quantity } from "./quantity.ts";
 import { statusValue, timeValue } from "./sort.ts";
 import { Loaded } from "./states.tsx";
-import { humanize, Status, type Tone } from "./status.tsx";
+import { Status } from "./status.tsx";
 import { type Column, Table } from "./table.tsx";
 import { usageText as text } from "./text.ts";
 import type { PodUsage, Usage } from "./usage.ts";
-
-/** The state of a pod. Container errors take precedence over the phase. */
-export function podState({ metadata, status }: PodObject): readonly [Tone, string] {
-  if (metadata.deletionTimestamp !== undefined) return ["busy", "Deleting"];
-  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  const waiting = containers.find(
-    ({ state }) => state?.waiting?.reason && !/Initializing|Creating/.test(state.waiting.reason),
-  );
-  if (waiting) return ["bad", humanize(waiting.state?.waiting?.reason ?? "")];
-  const failed = containers.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
-  if (failed) return ["bad", humanize(failed.state?.terminated?.reason ?? "Failed")];
-  const phase = status?.phase ?? "Pending";
-  if (phase === "Failed") return ["bad", humanize(status?.reason ?? phase)];
-  if (phase === "Succeeded") return ["off", "Succeeded"];
-  if (phase !== "Running") return ["busy", phase];
-  return status?.containerStatuses?.every(({ ready }) => ready) ? ["good", "Running"] : ["busy", "Not ready"];
-}
 
 /** A table of pods. */
 export function Pods({ watched, usage }: { watched: Watched<PodObject>; usage: Usage }) {

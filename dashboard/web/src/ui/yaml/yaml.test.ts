@@ -29,7 +29,7 @@ test("long text stays on one line, and equal objects are written twice", () => {
   expect(text).not.toMatch(/[&*]a1/);
 });
 
-test("keys are told apart from text that looks like keys", () => {
+test("text that looks like keys is not marked as keys", () => {
   const parts = partsOf(yamlOf(object));
   expect(parts.map(({ text }) => text).join("")).toBe(yamlOf(object));
   expect(parts.filter(({ isKey }) => isKey).map(({ text }) => text)).toEqual(

@@ -1,0 +1,4 @@
+/** Texts about PipeCD. */
+export const text = {
+  noWorkloads: "No Deployments or StatefulSets.",
+} as const;
