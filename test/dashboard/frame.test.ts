@@ -224,6 +224,26 @@ test("typed text survives navigation and Back, until the user discards it or can
   expect(await name.inputValue()).toBe("");
 });
 
+test("input that was saved, although its response was lost, is not restored", async () => {
+  const settings = `/applications/${team}/keys/settings`;
+  const image = page.getByLabel("Image", { exact: true });
+  await go(settings);
+  await image.fill("keys:2");
+  await page.route(/\/api\/kubernetes\/.*\/keys\?/, async (route) => {
+    if (route.request().method() !== "PATCH") return route.fallback();
+    await route.fetch();
+    return route.abort();
+  });
+  onTestFinished(() => page.unrouteAll({ behavior: "wait" }));
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The dashboard does not respond. Check your network connection.").first().waitFor();
+  expect(await image.inputValue()).toBe("keys:2");
+  await go(settings);
+  await expect.poll(() => image.inputValue()).toBe("keys:2");
+  expect(await page.getByText("Your unsaved input was restored.").count()).toBe(0);
+  expect(await page.getByText("The object changed since you started editing.").count()).toBe(0);
+});
+
 describe("a screen whose files cannot be loaded", () => {
   const files = /\/assets\/.*\.js$/;
   const heading = (fresh: Page, name: string) => fresh.getByRole("heading", { name, level: 1 }).waitFor();

@@ -16,7 +16,7 @@ export const text = {
       name: "Run the first Application",
       about:
         "An Application runs an image and serves it at its hosts. A RemoteSync can build the image from a repository.",
-      action: "Create an Application",
+      action: "Create the first Application",
     },
     preview: {
       name: "Preview pull requests",

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { mergePatched } from "../../../../../bus/worker/writes.ts";
-import { mergePatchOf, pathText, pathWithoutEmpty, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
+import {
+  hasPatch,
+  mergePatchOf,
+  pathText,
+  pathWithoutEmpty,
+  valueAt,
+  withoutEmpty,
+  withValueAt,
+} from "./draft.ts";
 
 const name = fc.string({ minLength: 1, maxLength: 4 }).filter((text) => text !== "__proto__");
 /** JSON objects without null, which a merge patch (RFC 7386) cannot express. */
@@ -77,4 +85,17 @@ test("finds a list item at its position among the items that are sent", () => {
   expect(pathWithoutEmpty(draft, ["env", 0, "name"])).toBeUndefined();
   expect(pathWithoutEmpty(draft, ["name"])).toEqual(["name"]);
   expect(pathWithoutEmpty(draft, ["spec", "image"])).toEqual(["spec", "image"]);
+});
+
+test("a patch is recognized in a value that has its changes, whatever else the value has", () => {
+  const before = { image: "web:1", env: [{ name: "A" }], resources: { limits: { cpu: "1" }, requests: {} } };
+  const after = { image: "web:2", env: [{ name: "B" }], resources: { limits: { cpu: "1" } } };
+  const patch = mergePatchOf(before, after);
+  expect(patch).toEqual({ image: "web:2", env: [{ name: "B" }], resources: { requests: null } });
+  expect(hasPatch(after, patch)).toBe(true);
+  expect(hasPatch({ ...after, pinnedImage: "web:0" }, patch)).toBe(true);
+  expect(hasPatch(before, patch)).toBe(false);
+  expect(hasPatch({ ...after, image: "web:3" }, patch)).toBe(false);
+  expect(hasPatch({ ...after, resources: undefined }, patch)).toBe(true);
+  expect(hasPatch(before, undefined)).toBe(true);
 });

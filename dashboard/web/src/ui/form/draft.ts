@@ -80,5 +80,15 @@ export function mergePatchOf(before: unknown, after: unknown): unknown {
   return JSON.stringify(before) === JSON.stringify(after) ? undefined : after;
 }
 
+/** Whether a merge patch (RFC 7386) would change nothing. */
+export function hasPatch(value: unknown, patch: unknown): boolean {
+  if (patch === undefined) return true;
+  if (!isPlain(patch)) return JSON.stringify(value) === JSON.stringify(patch);
+  return Object.entries(patch).every(([name, change]) => {
+    const inner = isPlain(value) ? value[name] : undefined;
+    return change === null ? inner === undefined : hasPatch(inner, change);
+  });
+}
+
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

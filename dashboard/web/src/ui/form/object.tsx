@@ -10,7 +10,7 @@ import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { Head } from "../head.tsx";
 import { namespace } from "../namespace.tsx";
 import { notify } from "../notices.tsx";
-import { mergePatchOf, type Path, withoutEmpty, withSkeleton } from "./draft.ts";
+import { hasPatch, mergePatchOf, type Path, withoutEmpty, withSkeleton } from "./draft.ts";
 import { Restored, Send, TextField } from "./field.tsx";
 import { type Form, useForm } from "./form.ts";
 import { newMetadata } from "./metadata.ts";
@@ -110,18 +110,31 @@ function NewForm<T extends KubeObject>({
   );
 }
 
-/** The version of the object that the unsaved input changes: an older one, if another user changed the object meanwhile. */
-function editedVersion<T extends KubeObject>(object: Stored<T>): Stored<T> {
-  const base = savedDraft()?.base;
-  if (base === undefined) return object;
+/**
+ * The version of the object that the unsaved input changes: an older one, if another user changed the object meanwhile. Forgets input
+ * that was for a deleted object, and input that was saved although the user left before the response.
+ */
+function editedVersion<T extends KubeObject>(kind: ObjectForm<T>, object: Stored<T>): Stored<T> {
+  const saved = savedDraft();
+  if (saved?.base === undefined) return object;
+  const { draft, base } = saved;
   if (base.uid !== object.metadata.uid) {
     forgetDraft();
     notify("bad", text.replaced);
     return object;
   }
+  const patch = mergePatchOf(specIn(kind, base.spec), kind.specOf((withoutEmpty(draft) ?? {}) as Draft));
+  if (hasPatch(specIn(kind, object.spec), patch)) {
+    forgetDraft();
+    return object;
+  }
   const metadata = { ...object.metadata, generation: base.generation };
   return { ...object, metadata, spec: base.spec as Stored<T>["spec"] };
 }
+
+/** A specification without the empty values that a form leaves out. */
+const specIn = <T extends KubeObject>({ draftOf, specOf }: ObjectForm<T>, spec: unknown): object =>
+  specOf((withoutEmpty(draftOf(spec as object)) ?? {}) as Draft);
 
 /** The form that edits an object. It reports concurrent changes and does not overwrite them. */
 export function EditObject<T extends KubeObject>({
@@ -131,7 +144,7 @@ export function EditObject<T extends KubeObject>({
   kind: ObjectForm<T>;
   object: Stored<T>;
 }) {
-  const [edited, setEdited] = useState(() => editedVersion(object));
+  const [edited, setEdited] = useState(() => editedVersion(kind, object));
   const [isChanged, setChanged] = useState(() => savedDraft() !== undefined);
   const [attempt, setAttempt] = useState(0);
   const isNewer = (object.metadata.generation ?? 0) > (edited.metadata.generation ?? 0);
@@ -168,7 +181,7 @@ export function EditObject<T extends KubeObject>({
 }
 
 function EditForm<T extends KubeObject>({
-  kind: { resource, schema, skeleton, fields, draftOf, specOf, content },
+  kind,
   base,
   onChange,
   onSaved,
@@ -180,6 +193,7 @@ function EditForm<T extends KubeObject>({
   onSaved: (saved: Stored<T>) => void;
   restart: () => void;
 }) {
+  const { resource, schema, skeleton, fields, draftOf, specOf, content } = kind;
   const { uid = "", generation = 0, name } = base.metadata;
   const form = useForm({
     initial: draftOf(base.spec as object),
@@ -189,8 +203,7 @@ function EditForm<T extends KubeObject>({
     onChange,
     restart,
     async send(draft) {
-      const before = specOf((withoutEmpty(draftOf(base.spec as object)) ?? {}) as Draft);
-      const spec = mergePatchOf(before, specOf(draft as Draft));
+      const spec = mergePatchOf(specIn(kind, base.spec), specOf(draft as Draft));
       if (spec === undefined) return notify("good", text.noChanges);
       const saved = await patchUnchanged(resource, base, { spec });
       onSaved(saved);
