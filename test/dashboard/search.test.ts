@@ -241,7 +241,7 @@ test("the empty search offers visited objects, the tabs of the screen, screens, 
   expect((await optionsIn("Recently visited"))[0]).toBe("shop-token");
   expect(await optionsIn("Recently visited")).not.toContain("cart");
   expect(await optionsIn("Recently visited")).not.toContain("web");
-  expect(await optionsIn("This screen")).toEqual(["Overview", "Logs", "History", "Settings"]);
+  expect(await optionsIn("This screen")).toEqual(["Overview", "Logs", "History", "Settings", "YAML"]);
   expect(await optionsIn("Screens")).toContain("PipeCD");
   await expectAccessible(page);
   await page.keyboard.type("settings");
