@@ -116,52 +116,6 @@ export interface Spread {
   readonly p99: number;
 }
 
-/**
- * `GET /api/bus/functions/:function?seconds=`: the figures of a function over the last seconds, a day at most; with `from=` and
- * `to=`, over a period (seconds since the epoch). Needs `functions` get. 404 if the dashboard does not know the function.
- */
-export interface FunctionSeries {
-  readonly function: string;
-  /** The kind that it reconciles. */
-  readonly for: KindName;
-  /** The server's clock. */
-  readonly now: number;
-  /** The first second that this dashboard process knows. Each process counts for itself, from its start. */
-  readonly since: number;
-  /** The period. It may begin before `since`. */
-  readonly from: number;
-  readonly to: number;
-  /** Short steps are kept for an hour. */
-  readonly stepSeconds: number;
-  /** Start of each finished step, oldest first. */
-  readonly times: readonly number[];
-  readonly columns: FunctionColumns;
-}
-
-/** One value per step; null if unknown. */
-export interface FunctionColumns {
-  /** Reconciles that ended in the step, with any outcome. */
-  readonly reconciles: Values;
-  /** The part of `reconciles` that failed and will be retried. */
-  readonly retries: Values;
-  /** From the event to the start of the reconcile. Milliseconds; null without a reconcile. */
-  readonly waitedP50: Values;
-  readonly waitedP95: Values;
-  readonly waitedP99: Values;
-  /** From the start of the reconcile to its end. Milliseconds; null without a reconcile. */
-  readonly tookP50: Values;
-  readonly tookP95: Values;
-  readonly tookP99: Values;
-  /** The highest lengths in the step, as in {@link FunctionFigures}. */
-  readonly events: Values;
-  readonly pending: Values;
-  readonly inFlight: Values;
-  readonly deadLetters: Values;
-}
-
-/** The values of a column. */
-export type Values = readonly (number | null)[];
-
 /** `GET /api/bus/working?namespace=`. Needs `activity` list in the namespace, or cluster-wide if none is given. */
 export interface Working {
   /** Workers that answered, by name, idle ones included. */

@@ -3,7 +3,7 @@
  * periodically. Kept in memory, so a process knows nothing from before its start.
  */
 import type { QueueLengths } from "denrei/bus";
-import type { FunctionColumns, FunctionSeries } from "../../api/bus.ts";
+import type { FunctionColumns, FunctionSeries } from "../../api/functionseries.ts";
 import type { CountedActivity } from "./live.ts";
 import { Histogram } from "./percentiles.ts";
 import { type SampleRing, sampleRing } from "./samplering.ts";

@@ -1,6 +1,6 @@
 /** A chart for each figure of a function. */
 import { useMemo } from "preact/hooks";
-import type { FunctionSeries } from "../../../../api/bus.ts";
+import type { FunctionSeries } from "../../../../api/functionseries.ts";
 import { Chart, type ChartPeriod } from "../live/chart.tsx";
 import { Swatch } from "../live/lines.tsx";
 import { extent } from "../live/series.ts";

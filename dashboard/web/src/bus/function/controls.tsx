@@ -1,5 +1,5 @@
 /** The controls of the period that the charts show. */
-import type { FunctionSeries } from "../../../../api/bus.ts";
+import type { FunctionSeries } from "../../../../api/functionseries.ts";
 import { duration } from "../numbers.ts";
 import { text } from "../text.ts";
 import { dateTimeOf, zoneAt } from "../times.ts";

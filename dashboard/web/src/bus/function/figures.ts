@@ -1,5 +1,5 @@
 /** The figures of a function: their lines, units, and runbooks. Pure. */
-import type { FunctionSeries, Values } from "../../../../api/bus.ts";
+import type { FunctionSeries, Values } from "../../../../api/functionseries.ts";
 import type { Line, Series } from "../live/series.ts";
 import { count, duration, rate } from "../numbers.ts";
 import { text } from "../text.ts";

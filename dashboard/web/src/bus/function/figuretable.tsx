@@ -1,6 +1,6 @@
 /** The values of all charts as a table. */
 import { useMemo, useState } from "preact/hooks";
-import type { FunctionSeries } from "../../../../api/bus.ts";
+import type { FunctionSeries } from "../../../../api/functionseries.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { unknown } from "../numbers.ts";
 import { text } from "../text.ts";

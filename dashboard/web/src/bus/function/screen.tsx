@@ -1,7 +1,7 @@
 /** The screen of a function: its figures over time. */
 import { useRef } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
-import type { FunctionSeries } from "../../../../api/bus.ts";
+import type { FunctionSeries } from "../../../../api/functionseries.ts";
 import { type Query, useQuery } from "../../api/query.ts";
 import { Head } from "../../ui/head.tsx";
 import { QueryResult } from "../../ui/queryresult.tsx";
