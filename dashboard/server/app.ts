@@ -8,10 +8,12 @@ import type { Env, Parts } from "./env.ts";
 import { errorBody, failedBody } from "./errorbody.ts";
 import { githubRoutes } from "./github/routes.ts";
 import { accessRoutes } from "./kubernetes/access.ts";
+import { NoAnswerError } from "./kubernetes/apiserver.ts";
 import { logRoutes } from "./kubernetes/log.ts";
 import { nameRoutes } from "./kubernetes/names.ts";
 import { namespaceRoutes } from "./kubernetes/namespaces.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
+import { pageErrorOf, RejectedError } from "./kubernetes/responses.ts";
 import { usageRoutes } from "./kubernetes/usage.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
 import { countFailures, countRequests } from "./metrics.ts";
@@ -24,6 +26,11 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.use(securityHeaders(parts));
   app.use(requireOwnHost(parts));
   app.onError((error, c) => {
+    if (error instanceof RejectedError || error instanceof NoAnswerError) {
+      const { status, reason, message } = pageErrorOf(error);
+      if (status >= 500) parts.log.warn({ err: error, path: c.req.path }, "API server unavailable");
+      return c.json(errorBody(reason, message), status as 503);
+    }
     parts.log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
     if (error instanceof UnavailableError) return c.json(errorBody(error.reason, error.message), 503);
     return c.json(failedBody, 502);

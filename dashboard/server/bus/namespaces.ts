@@ -10,7 +10,7 @@ export interface BusNamespaces {
   add(namespace: string): void;
 }
 
-/** The namespaces that the bus knows. The bus keeps activity for a day, and this process what it has seen. */
+/** The bus keeps activity for a day, and this process what it has seen. */
 export function busNamespaces(
   bus: Pick<Bus, "jsm">,
   cluster: string,

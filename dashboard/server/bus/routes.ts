@@ -9,7 +9,8 @@ import type { FunctionSeries } from "../../api/functionseries.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody, failedBody } from "../errorbody.ts";
 import { type EventStream, eventStream } from "../eventstream.ts";
-import { apiServerUnavailable, NoAnswerError } from "../kubernetes/responses.ts";
+import { NoAnswerError } from "../kubernetes/apiserver.ts";
+import { pageErrorOf } from "../kubernetes/responses.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
 import { namespaceIn } from "./apivalues.ts";
@@ -58,8 +59,10 @@ function busError(c: Context, error: Error, log: Logger): Response {
   if (error instanceof ApiError && error.status === 401)
     return c.json(errorBody("Unauthorized", "Your token has expired. Log in again."), 401);
   log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
-  if (error instanceof NoAnswerError)
-    return c.json(errorBody(apiServerUnavailable.reason, apiServerUnavailable.message), 503);
+  if (error instanceof NoAnswerError) {
+    const { reason, message } = pageErrorOf(error);
+    return c.json(errorBody(reason, message), 503);
+  }
   if (isBusError(error)) return c.json(busUnavailable, 503);
   return c.json(failedBody, 502);
 }

@@ -15,8 +15,13 @@ export interface ApiRequest {
   readonly lasts: "short" | "endless";
 }
 
+/** The API server did not answer, or not completely. */
+export class NoAnswerError extends Error {
+  override readonly name: string = "NoAnswerError";
+}
+
 /** The API server is running, but cannot authenticate and authorize users yet: it answers 401 and 403 to everything. */
-export class StartingError extends Error {
+export class StartingError extends NoAnswerError {
   override readonly name = "StartingError";
 }
 

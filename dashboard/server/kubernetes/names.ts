@@ -11,7 +11,7 @@ import { errorBody } from "../errorbody.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
 import { parseTarget } from "./allowlist.ts";
-import { pageErrorOf, requestJson } from "./responses.ts";
+import { asUser } from "./asuser.ts";
 
 const kinds: readonly string[] = ["configmaps", "secrets"];
 const onlyMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -25,7 +25,7 @@ const metadataList = z.object({
 });
 
 /** `/api/names` */
-export function nameRoutes({ apiServer, log }: Pick<Parts, "apiServer" | "log">): Hono<Env> {
+export function nameRoutes({ apiServer }: Pick<Parts, "apiServer">): Hono<Env> {
   const app = new Hono<Env>();
   app.get("/api/names", limitConcurrency(concurrencyLimiter(maxAtOnce)), async (c) => {
     const { of = "", namespace = "" } = c.req.query();
@@ -36,19 +36,8 @@ export function nameRoutes({ apiServer, log }: Pick<Parts, "apiServer" | "log">)
         errorBody("NotAllowed", `The query needs a namespace, and one of ${kinds.join(", ")}.`),
         400,
       );
-    try {
-      const found = await requestJson(apiServer, {
-        path: `${path}?limit=${mostNames}`,
-        token: c.get("session").session.idToken,
-        headers: { accept: onlyMetadata },
-        signal: c.req.raw.signal,
-      });
-      return c.json({ names: metadataList.parse(found).items.map(({ metadata }) => metadata.name) });
-    } catch (error) {
-      const { status, reason, message } = pageErrorOf(error);
-      if (status >= 500) log.warn({ err: error, path }, "cannot list names");
-      return c.json(errorBody(reason, message), status as 403);
-    }
+    const found = await asUser(c, apiServer)(`${path}?limit=${mostNames}`, { accept: onlyMetadata });
+    return c.json({ names: metadataList.parse(found).items.map(({ metadata }) => metadata.name) });
   });
   return app;
 }

@@ -8,7 +8,8 @@ import type { Env, Parts } from "../env.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
 import { projectKinds } from "./allowlist.ts";
-import { RejectedError, requestJson } from "./responses.ts";
+import { type Ask, asUser } from "./asuser.ts";
+import { RejectedError } from "./responses.ts";
 
 /** The response. */
 export interface VisibleNamespaces {
@@ -24,30 +25,15 @@ const reviewsAtOnce = 8;
 /** Requests per user. */
 const maxAtOnce = 2;
 const maxKnown = 20;
-const askMillis = 15_000;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const groups = new Set(projectKinds.map(({ group }) => group));
 const onePerGroup = [...groups].flatMap((group) => projectKinds.find((kind) => kind.group === group) ?? []);
-
-type Ask = <T>(path: string, review?: object) => Promise<T>;
 
 /** `/api/namespaces` */
 export function namespaceRoutes({ apiServer, platform }: Parts): Hono<Env> {
   const app = new Hono<Env>();
   app.get("/api/namespaces", limitConcurrency(concurrencyLimiter(maxAtOnce)), async (c) => {
-    const { idToken: token } = c.get("session").session;
-    const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(askMillis)]);
-    const ask: Ask = (path, review) =>
-      requestJson(apiServer, {
-        path,
-        token,
-        signal,
-        ...(review !== undefined && {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify(review),
-        }),
-      });
+    const ask = asUser(c, apiServer);
     const known = (c.req.queries("known") ?? []).slice(0, maxKnown);
     const [everywhere, listed] = await Promise.all([mayListAny(ask), listNamespaces(ask)]);
     if (everywhere && listed) return c.json({ everywhere, namespaces: listed } satisfies VisibleNamespaces);
@@ -72,8 +58,13 @@ async function listNamespaces(ask: Ask): Promise<string[] | undefined> {
   }
 }
 
-const review = (kind: string, spec: object) => ({ apiVersion: "authorization.k8s.io/v1", kind, spec });
-const reviewPath = (plural: string) => `/apis/authorization.k8s.io/v1/${plural}`;
+const authorization = "authorization.k8s.io/v1";
+
+/** Creates a review, and returns its status. */
+async function review<Status>(ask: Ask, kind: string, spec: object): Promise<Status> {
+  const body = { apiVersion: authorization, kind, spec };
+  return (await ask<{ status: Status }>(`/apis/${authorization}/${kind.toLowerCase()}s`, { body })).status;
+}
 
 /** Whether the user may list a kind of any group in the namespace, or in all namespaces. */
 async function mayListAny(ask: Ask, namespace?: string): Promise<boolean> {
@@ -81,11 +72,7 @@ async function mayListAny(ask: Ask, namespace?: string): Promise<boolean> {
     onePerGroup.map(async ({ group, plural: resource }) => {
       const where = namespace === undefined ? {} : { namespace };
       const spec = { resourceAttributes: { verb: "list", group, resource, ...where } };
-      const { status } = await ask<{ status: { allowed: boolean } }>(
-        reviewPath("selfsubjectaccessreviews"),
-        review("SelfSubjectAccessReview", spec),
-      );
-      return status.allowed;
+      return (await review<{ allowed: boolean }>(ask, "SelfSubjectAccessReview", spec)).allowed;
     }),
   );
   return answers.includes(true);
@@ -108,11 +95,13 @@ interface ResourceRule {
   readonly apiGroups?: readonly string[];
 }
 
+interface RulesStatus {
+  readonly resourceRules: readonly ResourceRule[];
+  readonly incomplete: boolean;
+}
+
 async function mayListIn(ask: Ask, namespace: string): Promise<boolean> {
-  const { status } = await ask<{ status: { resourceRules: readonly ResourceRule[]; incomplete: boolean } }>(
-    reviewPath("selfsubjectrulesreviews"),
-    review("SelfSubjectRulesReview", { namespace }),
-  );
+  const status = await review<RulesStatus>(ask, "SelfSubjectRulesReview", { namespace });
   const isListed = status.resourceRules.some(
     ({ verbs, apiGroups = [] }) =>
       verbs.some((verb) => verb === "list" || verb === "*") &&

@@ -1,7 +1,7 @@
 /** Requests to the API server whose responses the server reads, and their errors. */
 import { ApiError, type StatusBody } from "denrei/kubernetes";
 import type { Dispatcher } from "undici";
-import { type ApiRequest, type ApiServer, StartingError } from "./apiserver.ts";
+import { type ApiRequest, type ApiServer, NoAnswerError, StartingError } from "./apiserver.ts";
 
 /** The API server rejected the request. `apiMessage` is its own message, for the user. */
 export class RejectedError extends ApiError {
@@ -11,11 +11,6 @@ export class RejectedError extends ApiError {
     super(request, status, body);
     this.apiMessage = body.message ?? `The Kubernetes API answered with status ${status}.`;
   }
-}
-
-/** The API server did not answer, or not completely. */
-export class NoAnswerError extends Error {
-  override readonly name = "NoAnswerError";
 }
 
 /** An error for the page: HTTP status, reason for code, and message for the user. */
@@ -68,7 +63,7 @@ export async function requestJson<T>(
     if (response.statusCode >= 300) throw await rejectedError(`${method} ${path}`, response);
     return (await response.body.json()) as T;
   } catch (error) {
-    if (error instanceof RejectedError) throw error;
+    if (error instanceof RejectedError || error instanceof NoAnswerError) throw error;
     throw new NoAnswerError(`${method} ${path} got no answer`, { cause: error });
   }
 }

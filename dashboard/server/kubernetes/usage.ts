@@ -8,10 +8,10 @@ import type { PodUsages } from "../../api/usage.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { parseTarget } from "./allowlist.ts";
-import { pageErrorOf, RejectedError, requestJson } from "./responses.ts";
+import { type Ask, asUser } from "./asuser.ts";
+import { RejectedError } from "./responses.ts";
 
 const api = "/apis/metrics.k8s.io/v1beta1";
-const askMillis = 10_000;
 
 interface PodMetricsList {
   readonly items: readonly {
@@ -20,19 +20,15 @@ interface PodMetricsList {
   }[];
 }
 
-type Ask = <T>(path: string) => Promise<T>;
-
 /** `/api/usage` */
-export function usageRoutes({ apiServer, log }: Pick<Parts, "apiServer" | "log">): Hono<Env> {
+export function usageRoutes({ apiServer }: Pick<Parts, "apiServer">): Hono<Env> {
   const app = new Hono<Env>();
   app.get("/api/usage", async (c) => {
     const path = `${api}/namespaces/${c.req.query("namespace")}/pods`;
     if (parseTarget(path) === undefined)
       return c.json(errorBody("NotAllowed", "The query needs the name of a namespace."), 400);
     const query = new URLSearchParams({ labelSelector: c.req.query("labelSelector") ?? "" });
-    const { idToken: token } = c.get("session").session;
-    const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(askMillis)]);
-    const ask: Ask = (asked) => requestJson(apiServer, { path: asked, token, signal });
+    const ask = asUser(c, apiServer);
     try {
       const { items } = await ask<PodMetricsList>(`${path}?${query}`);
       const pods = items.map(({ metadata, containers = [] }) => ({
@@ -41,11 +37,9 @@ export function usageRoutes({ apiServer, log }: Pick<Parts, "apiServer" | "log">
       }));
       return c.json({ pods } satisfies PodUsages);
     } catch (error) {
-      const isMissing = isStatus(error, 403) && (await hasNoApi(ask));
-      const { status, reason, message } = pageErrorOf(error);
-      if (status >= 500) log.warn({ err: error, path }, "metrics API unavailable");
-      if (isMissing) return c.json(errorBody("NotFound", "This cluster has no metrics API."), 404);
-      return c.json(errorBody(reason, message), status as 503);
+      if (isStatus(error, 403) && (await hasNoApi(ask)))
+        return c.json(errorBody("NotFound", "This cluster has no metrics API."), 404);
+      throw error;
     }
   });
   return app;
