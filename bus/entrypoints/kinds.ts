@@ -80,7 +80,7 @@ export type {
   VersionSettings,
 } from "../kube/kindversions.ts";
 export { type LabelSelector, selects } from "../kube/labelselector.ts";
-export { matchesDesired } from "../kube/matchesdesired.ts";
+export { amountOf, matchesDesired } from "../kube/matchesdesired.ts";
 export {
   type Condition,
   compareVersions,

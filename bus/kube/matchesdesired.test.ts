@@ -1,7 +1,7 @@
 /** Comparison of an object with its desired state. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { matchesDesired } from "./matchesdesired.ts";
+import { amountOf, matchesDesired } from "./matchesdesired.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<unknown>;
 
@@ -83,4 +83,21 @@ test.each<[string, unknown, unknown, boolean]>([
   ["a list for an object", { a: [1] }, { a: { 0: 1 } }, false],
 ])("%s", (_, found, desired, expected) => {
   expect(matchesDesired(found, desired)).toBe(expected);
+});
+
+test.each([
+  ["100m", 0.1],
+  [2, 2],
+  ["1.5", 1.5],
+  ["12500000n", 0.0125],
+  ["250u", 0.00025],
+  ["64Mi", 67_108_864],
+  ["1e3", 1000],
+  ["2k", 2000],
+  ["", undefined],
+  [undefined, undefined],
+  ["much", undefined],
+  ["1Qi", undefined],
+])("reads the quantity %s", (text, amount) => {
+  expect(amountOf(text)).toBe(amount);
 });

@@ -4,14 +4,13 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { installCrds } from "../../bus/kube/install.ts";
-import { apiVersionOf, Pod } from "../../bus/kube/kind.ts";
+import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { podLogLine } from "../../deploy/local/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { expectDenied } from "../harness/denied.ts";
-import { simulatedPodMetrics } from "../harness/podmetrics.ts";
 import { has } from "../harness/testobjects.ts";
 
 let environment: DashboardEnvironment;
@@ -249,21 +248,6 @@ test("a viewer sees everything, and buttons name the right that the viewer lacks
   await expect.poll(() => notices.count()).toBe(0);
   await expectDenied(bob, "Save", { right: "patch applications", namespace: team });
   expect(await bob.getByLabel("Image", { exact: true }).inputValue()).toBe("web:3");
-});
-
-test("pods show their CPU and memory, or why they are not known", async () => {
-  await open(alice, "web");
-  await alice.getByText("this cluster has no metrics API").waitFor();
-  const metrics = await simulatedPodMetrics(environment, team, people.alice.name);
-  onTestFinished(() => metrics.remove());
-  const { items } = await environment.client.list(Pod, team);
-  const { name = "", labels = {} } =
-    items.find((pod) => pod.metadata.name.startsWith("web-"))?.metadata ?? {};
-  await metrics.set(name, labels, { cpu: "12500000n", memory: "46Mi" });
-  await alice.reload();
-  await alice.getByRole("row", { name: new RegExp(`^${name} .* 13m 46 MiB`) }).waitFor();
-  await open(bob, "web");
-  await bob.getByText("You cannot view CPU and memory here").waitFor();
 });
 
 test("the events say why there are no pods", async () => {

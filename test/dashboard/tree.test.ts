@@ -1,11 +1,12 @@
-/** The resource tree, the YAML, and the differences of an Application, with real workers, real pods, and a real browser. */
+/** The resource tree, the YAML, the differences, and the usage of an Application, with real workers, real pods, and a real browser. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { apiVersionOf, Pod } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import { simulatedPodMetrics } from "../harness/podmetrics.ts";
 import { has } from "../harness/testobjects.ts";
 
 let environment: DashboardEnvironment;
@@ -124,4 +125,20 @@ test("shows which settings do not run, and why", async () => {
   await patch({ env: null, resources: { requests: null, limits: { memory: "1024Mi" } } });
   await card.getByText("Everything that you asked for is running.").waitFor();
   await expect.poll(() => card.getByRole("table").count()).toBe(0);
+});
+
+test("pods show their CPU and memory, or why they are not known", async () => {
+  await open("web");
+  await page.getByText("this cluster has no metrics API").waitFor();
+  const metrics = await simulatedPodMetrics(environment, team, people.alice.name);
+  onTestFinished(() => metrics.remove());
+  const { items } = await environment.client.list(Pod, team);
+  const { name = "", labels = {} } =
+    items.find((pod) => pod.metadata.name.startsWith("web-"))?.metadata ?? {};
+  await metrics.set(name, labels, { cpu: "12500000n", memory: "46Mi" });
+  await page.reload();
+  await page.getByRole("row", { name: new RegExp(`^${name} .* 13m 46 MiB`) }).waitFor();
+  const bob = await environment.loggedIn(people.bob, team);
+  await bob.goto(`${environment.url}/applications/${team}/web`);
+  await bob.getByText("You cannot view CPU and memory here").waitFor();
 });

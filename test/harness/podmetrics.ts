@@ -1,4 +1,5 @@
 /** A simulated metrics API: a CRD of the same group and version, because no metrics-server runs here. */
+import { poll } from "../../deploy/local/run/poll.ts";
 import type { LocalTestEnvironment } from "./environment.ts";
 import { grant } from "./rights.ts";
 
@@ -68,15 +69,9 @@ export async function simulatedPodMetrics(
         metadata: { name, namespace, labels },
         containers: [{ name: "main", usage }],
       };
+      const write = () => client.request({ method: "POST", path: metrics(namespace), body });
       // The API server serves a new kind a moment after its CRD was created.
-      for (;;) {
-        try {
-          return void (await client.request({ method: "POST", path: metrics(namespace), body }));
-        } catch (error) {
-          if ((error as { status?: number }).status !== 404) throw error;
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      }
+      await poll("the simulated metrics API", write, { timeoutMillis: 60_000 });
     },
     async remove() {
       await client.request({ method: "DELETE", path: `${crds}/pods.${group}` });

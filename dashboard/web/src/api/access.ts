@@ -22,6 +22,9 @@ const keyOf = ({ verb, resource, subresource = "", namespace = "" }: Action): st
 /** How long an answer is used. Milliseconds. */
 const keptMillis = 30_000;
 
+/** Wait for the user to finish typing a namespace. Milliseconds. */
+const typingMillis = 150;
+
 interface Answer {
   readonly until: number;
   readonly allowed: Promise<boolean>;
@@ -34,7 +37,7 @@ let asked: { readonly keys: string[]; readonly allowed: Promise<readonly boolean
 function ask(key: string): Promise<boolean> {
   if (asked === undefined) {
     const keys: string[] = [];
-    asked = { keys, allowed: Promise.resolve().then(() => send(keys)) };
+    asked = { keys, allowed: new Promise((resolve) => setTimeout(resolve)).then(() => send(keys)) };
   }
   const { keys, allowed } = asked;
   const at = keys.push(key) - 1;
@@ -63,13 +66,16 @@ export function useMay(action: Action | undefined): boolean {
   useEffect(() => {
     if (key === undefined) return undefined;
     let isCanceled = false;
-    mayI(key).then(
-      (allowed) => !isCanceled && setDenied(allowed ? undefined : key),
-      // Without an answer, the user may try.
-      () => undefined,
-    );
+    const timer = setTimeout(() => {
+      mayI(key).then(
+        (allowed) => !isCanceled && setDenied(allowed ? undefined : key),
+        // Without an answer, the user may try.
+        () => undefined,
+      );
+    }, typingMillis);
     return () => {
       isCanceled = true;
+      clearTimeout(timer);
     };
   }, [key]);
   return key === undefined || denied !== key;

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { request } from "../api/session.ts";
+import { RequestError, request } from "../api/session.ts";
 import { namespaceText as text } from "./text.ts";
 import { withQuery } from "./urlstate.ts";
 
@@ -50,7 +50,8 @@ export async function startNamespace(): Promise<void> {
     const visible = await request<VisibleNamespaces>(`/api/namespaces?${query}`);
     visibleNamespaces.value = visible;
     if (!isNamespaceSelected.value) select(visible.everywhere ? "" : (visible.namespaces[0] ?? ""));
-  } catch {
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
     // The names only help: any name can be typed.
     isNamespaceSelected.value = true;
   }

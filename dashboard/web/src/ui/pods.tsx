@@ -1,12 +1,12 @@
 /** A table of pods with their states. */
-import type { Stored } from "denrei/kinds";
+import { amountOf, type Stored } from "denrei/kinds";
 import { useMemo } from "preact/hooks";
 import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { ImageName } from "./imagename.tsx";
 import { podState } from "./podstate.ts";
-import { cpuText, memoryText, quantity } from "./quantity.ts";
+import { cpuText, memoryText } from "./quantity.ts";
 import { statusValue, timeValue } from "./sort.ts";
 import { Loaded } from "./states.tsx";
 import { Status } from "./status.tsx";
@@ -41,7 +41,7 @@ const uidOf = ({ metadata }: PodObject): string => metadata.uid ?? "";
 
 /** The sum of the containers' limits; undefined if one has none. */
 function limitOf({ spec }: PodObject, of: keyof PodUsage): number | undefined {
-  const limits = (spec.containers ?? []).map(({ resources }) => quantity(resources?.limits?.[of]));
+  const limits = (spec.containers ?? []).map(({ resources }) => amountOf(resources?.limits?.[of]));
   return limits.reduce<number | undefined>(
     (sum, limit) => (sum === undefined || limit === undefined ? undefined : sum + limit),
     0,

@@ -1,34 +1,4 @@
-/**
- * Quantities of CPU and memory. Pure.
- * https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
- */
-
-const factors: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  "": 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-};
-
-/** The value of a quantity, such as 0.1 for `100m`; undefined if it is none. */
-export function quantity(text: string | number | undefined): number | undefined {
-  const [, digits = "", suffix = ""] =
-    /^([+-]?\d*\.?\d+(?:[eE][+-]?\d+)?|[+-]?\d+\.)([a-zA-Z]*)$/.exec(String(text ?? "")) ?? [];
-  const factor = factors[suffix];
-  return digits === "" || factor === undefined ? undefined : Number(digits) * factor;
-}
+/** Amounts of CPU and memory as text. Pure. */
 
 /** CPU cores as Kubernetes writes them: `12m`, `1.5`. */
 export function cpuText(cores: number): string {

@@ -1,8 +1,8 @@
 /** CPU and memory of pods. */
+import { amountOf } from "denrei/kinds";
 import { useMemo } from "preact/hooks";
 import type { PodUsages } from "../../../api/usage.ts";
 import { useQuery } from "../api/query.ts";
-import { quantity } from "./quantity.ts";
 
 /** metrics-server measures every 15 seconds. */
 const pollMillis = 15_000;
@@ -32,7 +32,7 @@ const usageOf = ({ pods }: PodUsages): ReadonlyMap<string, PodUsage> =>
   new Map(
     pods.map(({ name, containers }) => {
       const sum = (of: "cpu" | "memory") =>
-        containers.reduce((total, container) => total + (quantity(container[of]) ?? 0), 0);
+        containers.reduce((total, container) => total + (amountOf(container[of]) ?? 0), 0);
       return [name, { cpu: sum("cpu"), memory: sum("memory") }];
     }),
   );
