@@ -7,6 +7,7 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
+import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import {
   foreign,
@@ -207,11 +208,22 @@ describe("the page", () => {
     await createScaledDown("shown");
   });
   const go = (page: Page, path: string) => page.goto(`${environment.url}${path}`);
+  /** Statements that only a response can prove. */
+  const unproven = (page: Page) => page.getByText(/not found|deleted|No .* (yet|here)|You cannot/);
+  const song = {
+    apiVersion: apiVersionOf(Hikawa),
+    kind: "Hikawa",
+    metadata: { name: "silent", namespace: team },
+    spec: { intervalMillis: 500 },
+  };
   const stale = (page: Page) => page.getByText("Live updates are interrupted.").first();
 
   test("shows the last known state while the API server hangs, and never calls the unknown empty", async () => {
     const page = await environment.loggedIn(people.alice, team);
-    await go(page, "/applications");
+    await environment.client.create(Hikawa, song, { fieldManager: "test" });
+    await go(page, "/zundoko");
+    await page.getByRole("link", { name: "silent", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Applications" }).click();
     await page.getByRole("link", { name: "shown", exact: true }).waitFor();
     const { pid } = environment.platform.apiserver;
     process.kill(pid ?? 0, "SIGSTOP");
@@ -224,11 +236,18 @@ describe("the page", () => {
       await page.getByRole("link", { name: "shown", exact: true }).click();
       await page.getByText("shown.example.com").waitFor();
       await stale(page).waitFor();
+      // The Hikawa is known from its list, and its words are not.
       await page.getByRole("link", { name: "Zundoko" }).click();
+      await page.getByRole("link", { name: "silent", exact: true }).click();
+      await page.getByRole("heading", { name: "silent", level: 1 }).waitFor();
+      await page.getByRole("log").getByRole("heading", { name: "This could not be loaded" }).waitFor();
+      expect(await unproven(page).count()).toBe(0);
+      await page.getByRole("link", { name: "PipeCD" }).click();
       await page.getByRole("heading", { name: "This could not be loaded" }).first().waitFor();
+      expect(await unproven(page).count()).toBe(0);
       await go(page, `/applications/${team}/shown`);
       await page.getByRole("heading", { name: "This could not be loaded" }).first().waitFor();
-      expect(await page.getByText(/not found|deleted|yet|You cannot/).count()).toBe(0);
+      expect(await unproven(page).count()).toBe(0);
       await expectAccessible(page);
     } finally {
       process.kill(pid ?? 0, "SIGCONT");

@@ -167,6 +167,9 @@ test("a session ends when the issuer revokes it, and a new login returns to the 
   await page.getByRole("combobox", { name: "Namespace" }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByText("Your session has ended.", { exact: true }).waitFor();
+  // An expired session proves nothing about the list.
+  await page.getByText("Your session has ended. Log in again to continue.").waitFor();
+  expect(await page.getByText("No Applications here yet").count()).toBe(0);
   await expect(records.of(cookie)).rejects.toThrow("no session for the cookie");
   await page.getByRole("link", { name: "Log in again" }).click();
   await page.getByRole("button", { name: "Log out" }).waitFor();

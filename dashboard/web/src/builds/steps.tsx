@@ -8,6 +8,7 @@ import { Duration } from "../ui/age.tsx";
 import { Log } from "../ui/log/log.tsx";
 import { Status, type Tone } from "../ui/status.tsx";
 import { failureOf, numberOf } from "./build.ts";
+import { withoutPod } from "./withoutpod.ts";
 
 export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<PodObject> }) {
   const id = useId();
@@ -39,16 +40,6 @@ export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<Pod
       )}
     </section>
   );
-}
-
-function withoutPod({ status }: Build, pods: Watched<PodObject>): string {
-  if (pods.state === "refused") return "You cannot view the pods of this build.";
-  if (status?.podName === undefined) return "Its pod has not been created yet.";
-  const done = status.stepsCompleted ?? [];
-  const was = done.length === 0 ? "" : ` Completed steps: ${done.join(", ")}.`;
-  return pods.state === "loading"
-    ? "Looking for its pod…"
-    : `Its pod no longer exists, so there is no log.${was}`;
 }
 
 interface StepState {

@@ -3,7 +3,7 @@ import type { Hikawa } from "@denrei/functions/zundoko/kinds";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import { events } from "../api/resource.ts";
-import { useWatch } from "../api/watch.ts";
+import { combineLists, useWatch, type Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
 import { Conditions } from "../ui/conditions.tsx";
 import { DeleteButton } from "../ui/deletebutton.tsx";
@@ -11,11 +11,12 @@ import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Head } from "../ui/head.tsx";
 import { ObjectScreen } from "../ui/objectscreen.tsx";
+import { Loaded } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
 import { hikawas, kiyoshis, zundokos } from "./resources.ts";
-import { singersOf, songOf, type Word } from "./words.ts";
+import { isWordOf, singersOf, songOf, type Word } from "./words.ts";
 import "./song.css";
-import type { Stored } from "denrei/kinds";
+import type { KubeObject, Stored } from "denrei/kinds";
 
 const trail = ["/zundoko", "Zundoko"] as const;
 
@@ -30,11 +31,13 @@ export function Song() {
     [kiyoshis, { namespace }],
     [events, { namespace }],
   );
+  const all = combineLists<KubeObject>([wordList, kiyoshiList]);
   return (
     <ObjectScreen watched={hikawaList} kind="Hikawa" name={name} trail={trail}>
       {(hikawa) => (
         <SongOf
           hikawa={hikawa}
+          words={{ ...all, items: all.items.filter(isWordOf(hikawa)) }}
           song={songOf(hikawa, wordList.items, kiyoshiList.items)}
           events={<Events watched={eventList} about={new Set([hikawa.metadata.uid])} />}
         />
@@ -45,10 +48,13 @@ export function Song() {
 
 function SongOf({
   hikawa,
+  words,
   song,
   events: eventList,
 }: {
   hikawa: Stored<Hikawa>;
+  /** The list from which the song is made. */
+  words: Watched;
   song: readonly Word[];
   events: preact.JSX.Element;
 }) {
@@ -63,13 +69,13 @@ function SongOf({
         />
       </Head>
       <div class="stack">
-        <Words song={song} />
+        <Words words={words} song={song} />
         <div class="columns">
           <Facts
             title="Facts"
             of={[
               ["Namespace", metadata.namespace],
-              ["Words", song.filter(({ say }) => say !== "Kiyoshi!").length],
+              ["Words", words.asOf !== undefined && song.filter(({ say }) => say !== "Kiyoshi!").length],
               ["Pause", `${spec.intervalMillis} ms between two words`],
               [
                 "Sung by",
@@ -91,7 +97,7 @@ function SongOf({
   );
 }
 
-function Words({ song }: { song: readonly Word[] }) {
+function Words({ words, song }: { words: Watched; song: readonly Word[] }) {
   const [isAloud, setAloud] = useState(false);
   const spoken = useMemo(() => song, [song.map(({ name }) => name).join()]);
   useVoice(spoken, isAloud ? "aloud" : "silent");
@@ -113,21 +119,21 @@ function Words({ song }: { song: readonly Word[] }) {
       </header>
       {before > 0 && <p class="quiet small">{before} earlier words</p>}
       <div role="log" aria-label="Words">
-        {song.length === 0 ? (
-          <p class="quiet">No words yet. New words appear here.</p>
-        ) : (
-          <ol class="song">
-            {song.slice(before).map(({ name, say, by }) => (
-              <li key={name} data-say={say}>
-                <strong>{say}</strong>
-                {/* Hidden from screen readers, which would read it with each word; the facts list the singers. */}
-                <span class="small quiet" aria-hidden="true">
-                  {by}
-                </span>
-              </li>
-            ))}
-          </ol>
-        )}
+        <Loaded watched={words} empty={<p>No words yet. New words appear here.</p>}>
+          {() => (
+            <ol class="song">
+              {song.slice(before).map(({ name, say, by }) => (
+                <li key={name} data-say={say}>
+                  <strong>{say}</strong>
+                  {/* Hidden from screen readers, which would read it with each word; the facts list the singers. */}
+                  <span class="small quiet" aria-hidden="true">
+                    {by}
+                  </span>
+                </li>
+              ))}
+            </ol>
+          )}
+        </Loaded>
       </div>
     </section>
   );

@@ -18,13 +18,19 @@ const wordOf = ({ metadata, spec }: Stored<Zundoko | Kiyoshi>): Word => ({
   by: metadata.annotations?.[saidByAnnotation] ?? "",
 });
 
+/** Whether an object is a word of a Hikawa. */
+export const isWordOf =
+  ({ metadata: { uid } }: Stored<Hikawa>) =>
+  (object: KubeObject): boolean =>
+    controllerOf(object)?.uid === uid;
+
 /** The words of a Hikawa by number, followed by Kiyoshi. */
 export function songOf(
   hikawa: Stored<Hikawa>,
   zundokos: readonly Stored<Zundoko>[],
   kiyoshis: readonly Stored<Kiyoshi>[],
 ): readonly Word[] {
-  const isOurs = (object: KubeObject) => controllerOf(object)?.uid === hikawa.metadata.uid;
+  const isOurs = isWordOf(hikawa);
   const words = zundokos
     .filter(isOurs)
     .sort((a, b) => (numberOf(a.metadata.name) ?? 0) - (numberOf(b.metadata.name) ?? 0));
