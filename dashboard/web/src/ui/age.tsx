@@ -29,7 +29,11 @@ export function dateTime(time: string): string {
   return Number.isNaN(millis) ? time : format.format(millis);
 }
 
-const secondsSince = (time: string): number => Math.round((now.value - Date.parse(time)) / 1000);
+/** The clock only triggers the update. It may lag behind, and then a time that has just passed would be in the future. */
+function secondsSince(time: string): number {
+  const millis = Math.max(now.value, Date.now());
+  return Math.round((millis - Date.parse(time)) / 1000);
+}
 
 /** A time (RFC 3339) relative to now: `5 min ago`, `in 2 h`. */
 export function Age({ of: time }: { of: string | undefined }) {
