@@ -7,13 +7,8 @@ import { keyText } from "../subjects.ts";
 import { activityHours } from "../topology/streams.ts";
 import { traceId } from "../tracing/trace.ts";
 import { deliveries, type StoredDelivery } from "../webhooks/history.ts";
-import {
-  type ActivityScope,
-  type SearchTarget,
-  type StoredActivity,
-  searchActivity,
-  traceIn,
-} from "./history.ts";
+import { type SearchTarget, searchActivity, traceIn } from "./history.ts";
+import type { ActivityScope, StoredActivity } from "./stream.ts";
 
 /** An event of a timeline. Times are milliseconds since the epoch. */
 export type TimelineEvent = { readonly at: number; readonly trace: string | undefined } & (

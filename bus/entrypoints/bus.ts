@@ -5,9 +5,18 @@
  */
 import "../nodeversion.ts";
 
-export type { ActivityScope, ObjectOfKind, SearchTarget, StoredActivity } from "../activity/history.ts";
+export type { CausalLink, Origin } from "../activity/causality/links.ts";
+export {
+  type CausalEntry,
+  type CausalHistory,
+  type CausalLimits,
+  causalHistory,
+} from "../activity/causality/search.ts";
+export type { CausalRun, CausalThread, CausalTree } from "../activity/causality/tree.ts";
+export type { ObjectOfKind, SearchTarget } from "../activity/history.ts";
 export { type AnswerTimeouts, askInFlight, type WorkInFlight } from "../activity/inflight.ts";
 export { type Activity, activitySchema } from "../activity/record.ts";
+export type { ActivityScope, StoredActivity } from "../activity/stream.ts";
 export {
   CursorError,
   type Timeline,
@@ -110,4 +119,10 @@ export {
   functionConsumers,
 } from "../topology.ts";
 export { traceId } from "../tracing/trace.ts";
-export { type DeliveryQuery, deliveries, replayDelivery, type StoredDelivery } from "../webhooks/history.ts";
+export {
+  type DeliveryQuery,
+  deliveries,
+  deliveryAt,
+  replayDelivery,
+  type StoredDelivery,
+} from "../webhooks/history.ts";

@@ -2,7 +2,7 @@
 
 import { attribute } from "../events/attributes.ts";
 import type { Bus } from "../nats/connect.ts";
-import { type LastValue, readAll } from "../nats/lastvalues.ts";
+import { type LastValue, readAll, readFrom } from "../nats/lastvalues.ts";
 import { publishAnswered } from "../queue/publish.ts";
 import { parseWebhookSubject, streams, type WebhookAddress, webhookSubjects } from "../subjects.ts";
 
@@ -40,6 +40,16 @@ export async function* deliveries(
     const found = deliveryIn(message);
     if (found !== undefined && (delivery === undefined || found.delivery === delivery)) yield found;
   }
+}
+
+/** The delivery at a position in WEBHOOKS; undefined if it is not kept anymore. */
+export async function deliveryAt(
+  bus: Pick<Bus, "inbox">,
+  sequence: number,
+): Promise<StoredDelivery | undefined> {
+  const place = { filter: webhookSubjects({}), from: sequence, limit: 1 };
+  const [message] = await readFrom(bus, streams.webhooks, place);
+  return message?.sequence === sequence ? deliveryIn(message) : undefined;
 }
 
 function deliveryIn(message: LastValue): StoredDelivery | undefined {

@@ -12,7 +12,8 @@ import type { ReconcileFunction } from "denrei/runtime";
 import type { EventEntry, History, HistoryEntry } from "../../api/bus.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 import { requestJson } from "../kubernetes/responses.ts";
-import { apiCause, apiObject, apiTime } from "./apivalues.ts";
+import { apiObject, apiTime } from "./apivalues.ts";
+import { reconcileEntry, webhookEntry } from "./entries.ts";
 
 /** Dependencies of {@link historyOf}. */
 export interface HistoryContext {
@@ -84,30 +85,8 @@ async function entryOf(
 ): Promise<HistoryEntry | undefined> {
   const at = apiTime(timelineEvent.at);
   switch (timelineEvent.type) {
-    case "webhook": {
-      const {
-        provider,
-        event,
-        type: eventType,
-        delivery,
-        owner,
-        repository,
-        subject,
-        sequence,
-      } = timelineEvent.delivery;
-      const fullName = [owner, repository].filter(Boolean).join("/");
-      return {
-        type: "webhook",
-        id: `webhook-${sequence}`,
-        at,
-        provider,
-        event,
-        eventType,
-        delivery,
-        repository: fullName,
-        subject,
-      };
-    }
+    case "webhook":
+      return webhookEntry(timelineEvent.delivery);
     case "deadletter": {
       const { fn, key, letter } = timelineEvent.letter;
       if (!(await context.mayListDeadLetters(key.namespace))) return undefined;
@@ -118,24 +97,8 @@ async function entryOf(
         mayReplay: await context.mayReplay(key.namespace),
       };
     }
-    case "reconcile": {
-      const { fn, key, sequence, record } = timelineEvent.activity;
-      const { replica, attempt, waitedMillis, tookMillis, outcome, moreCauses, moreWrites } = record;
-      const { group, kind } = record;
-      return {
-        ...{ type: "reconcile", id: `reconcile-${fn}-${sequence}`, at, function: fn },
-        object: { group, kind, ...key },
-        ...{ replica, attempt, waitedMillis, tookMillis, outcome, moreCauses, moreWrites },
-        causes: record.causes.map(apiCause),
-        nextInMillis: record.nextInMillis ?? null,
-        error: record.error ?? null,
-        writes: record.writes.map(({ verb, resourceVersion, ...object }) => ({
-          verb,
-          object,
-          resourceVersion,
-        })),
-      };
-    }
+    case "reconcile":
+      return reconcileEntry(timelineEvent.activity);
   }
 }
 

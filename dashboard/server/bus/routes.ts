@@ -5,6 +5,7 @@ import { ApiError } from "denrei/kubernetes";
 import { type Context, Hono } from "hono";
 import type { Logger } from "pino";
 import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
+import type { CausalHistory } from "../../api/causality.ts";
 import type { FunctionSeries } from "../../api/functionseries.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody, failedBody } from "../errorbody.ts";
@@ -14,7 +15,9 @@ import { pageErrorOf } from "../kubernetes/responses.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
 import { namespaceIn } from "./apivalues.ts";
+import { causalityOf } from "./causality.ts";
 import { getDeadLetter, listDeadLetters, NoDeadLetterError, replayDeadLetter } from "./deadletters.ts";
+import { entryPosition } from "./entries.ts";
 import { figuresOf } from "./figures.ts";
 import { keptSeconds, type Period } from "./functionseries.ts";
 import { historyOf } from "./history.ts";
@@ -48,6 +51,7 @@ export function busRoutes(parts: Parts): Hono<Env> {
   addFiguresRoutes(app, parts, may);
   addDeadLetterRoutes(app, parts, may);
   addHistoryRoute(app, parts, may);
+  addCausalityRoute(app, parts, may);
   return app;
 }
 
@@ -168,18 +172,41 @@ function addHistoryRoute(app: Hono<Env>, { apiServer, platform }: Parts, may: Ma
   app.get("/api/bus/history", async (c) => {
     const searched = searchOf(c);
     const requested = "object" in searched ? searched.object.namespace : namespaceOf(c);
-    const session = c.get("session");
-    const visible = await visibleNamespaces(may, session, "activity", requested);
-    // Cluster-scoped objects may write to those in namespaces. Such writes are shown only to users who may list all activity.
-    const namespaces =
-      visible !== "every" && (await may(session, "activity", "")) ? [...visible, ""] : visible;
+    const namespaces = await visibleActivity(c, may, requested);
     const context = {
-      ...{ bus, cluster, functions, apiServer, token: session.session.idToken },
+      ...{ bus, cluster, functions, apiServer, token: c.get("session").session.idToken },
       mayListDeadLetters: mayIn(c, may, "deadLetters"),
       mayReplay: mayIn(c, may, "replay"),
     };
     return c.json(await historyOf(context, { searched, namespaces, before: c.req.query("before") }));
   });
+}
+
+function addCausalityRoute(app: Hono<Env>, { platform }: Parts, may: May): void {
+  const { bus, cluster } = platform;
+  const functions = platform.functions.map(({ name }) => name);
+  app.get("/api/bus/causality", async (c) => {
+    const id = c.req.query("entry") ?? "";
+    const position = entryPosition(id);
+    if (position === undefined)
+      throw new BadQueryError(`"${id}" is not the id of a webhook or a reconcile in a history.`);
+    const namespaces = await visibleActivity(c, may, namespaceOf(c));
+    const found = await causalityOf({ bus, cluster, functions, namespaces }, position);
+    if (found === undefined)
+      return c.json(errorBody("NotFound", "This entry is not kept anymore, or you cannot view it."), 404);
+    return c.json(found satisfies CausalHistory);
+  });
+}
+
+/** Cluster-scoped objects may write to those in namespaces. Such writes are shown only to users who may list all activity. */
+async function visibleActivity(
+  c: C,
+  may: May,
+  requested: string | undefined,
+): Promise<readonly string[] | "every"> {
+  const session = c.get("session");
+  const visible = await visibleNamespaces(may, session, "activity", requested);
+  return visible !== "every" && (await may(session, "activity", "")) ? [...visible, ""] : visible;
 }
 
 const namespaceOf = (c: C): string | undefined => c.req.query("namespace") || undefined;
