@@ -58,6 +58,7 @@ export const screens: readonly Screen[] = [
     async () => (await import("./bus/deadletters/detail.tsx")).DeadLetterScreen,
   ),
   screen("/bus/history", async () => (await import("./bus/history/history.tsx")).HistoryScreen),
+  screen("/bus/causality", async () => (await import("./bus/causality/screen.tsx")).CausalityScreen),
   screen("/bus/functions/:name", async () => (await import("./bus/function/screen.tsx")).FunctionScreen),
   screen("/bus/runbooks/:runbook?", async () => (await import("./bus/runbook/screen.tsx")).RunbookScreen),
   screen("/bus/:rest+", async () => (await import("./bus/notfound.tsx")).BusNotFound),

@@ -2,7 +2,7 @@
 import { group as ghapp } from "@denrei/functions/ghapp/names";
 import { group as modoki } from "@denrei/functions/paas/names";
 import { group as zundoko } from "@denrei/functions/zundoko/names";
-import type { ObjectName } from "../../../api/bus.ts";
+import type { ObjectName, ReconcileEntry, WebhookEntry } from "../../../api/bus.ts";
 import * as pipecd from "../pipecd/resources.ts";
 
 /** Stands for the missing namespace of cluster-scoped objects in an address. */
@@ -19,6 +19,13 @@ export const functionAddress = (fn: string): string => `/bus/functions/${encodeU
 
 /** The history of a trace. */
 export const traceAddress = (trace: string): string => `/bus/history?${new URLSearchParams({ trace })}`;
+
+/** The causal history of an entry. It is searched in the namespace of its object, unless all namespaces are selected. */
+export function causalityAddress(entry: WebhookEntry | ReconcileEntry, selected: string): string {
+  const own = entry.type === "reconcile" ? entry.object.namespace : selected;
+  const query = new URLSearchParams({ entry: entry.id, ...(selected && own && { namespace: own }) });
+  return `/bus/causality?${query}`;
+}
 
 /** The dead letters of one function or of all. */
 export const deadLettersAddress = (fn?: string): string =>

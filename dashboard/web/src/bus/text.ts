@@ -13,9 +13,6 @@ export const text = {
     others: "Other runbooks",
     unknown: "There is no such runbook. Choose one from the list.",
   },
-  history: {
-    zone: (zone: string) => `All times are in ${zone}.`,
-  },
   functionPage: {
     what: "this function",
     missing: (fn: string) => `Function ${fn} not found`,

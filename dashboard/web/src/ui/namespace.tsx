@@ -69,7 +69,7 @@ export function useNamespaceInAddress(): void {
 
 /** Screens of one object, and forms, lead to the list of their area. */
 const areaOf = (path: string): string =>
-  /^\/bus\/deadletters\b/.exec(path)?.[0] ?? `/${path.split("/")[1] ?? ""}`;
+  /^\/bus\/(deadletters|causality)\b/.exec(path)?.[0] ?? `/${path.split("/")[1] ?? ""}`;
 
 /** Returns a function that selects a namespace and shows the list of the current area there. */
 export function useChooseNamespace(): (name: string) => void {

@@ -5,15 +5,16 @@ import type {
   EventEntry,
   HistoryEntry,
   ReconcileEntry,
-  ReconcileWrite,
   WebhookEntry,
 } from "../../../../api/bus.ts";
 import { humanize, Status, type Tone } from "../../ui/status.tsx";
 import { deadLetterPath } from "../addresses.ts";
-import { count, duration, ordinal, plural } from "../numbers.ts";
+import { duration, ordinal } from "../numbers.ts";
 import { Cause, ObjectLink } from "../objects.tsx";
 import { dateOf, timeOf } from "../times.ts";
 import { nextOf, outcomeOf } from "./outcomes.ts";
+import { text } from "./text.ts";
+import { WriteText } from "./write.tsx";
 
 /** A list of entries in the given order. */
 export function Entries({ of: entries }: { of: readonly HistoryEntry[] }) {
@@ -77,11 +78,11 @@ function EntryBody({
 
 function Webhook({ of: { eventType, repository, subject, delivery } }: { of: WebhookEntry }) {
   return (
-    <EntryBody what="Webhook" tone="off" word={eventType}>
+    <EntryBody what={text.webhook} tone="off" word={eventType}>
       <p>
         {repository} {subject}
       </p>
-      <p class="quiet small">Delivery {delivery}</p>
+      <p class="quiet small">{text.delivery(delivery)}</p>
     </EntryBody>
   );
 }
@@ -102,7 +103,7 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
   const [tone, word] = outcomeOf(entry);
   const next = nextOf(entry);
   return (
-    <EntryBody what={`Reconcile by ${entry.function}`} tone={tone} word={word}>
+    <EntryBody what={text.reconcile(entry.function)} tone={tone} word={word}>
       <p>
         <ObjectLink of={object} />
         {causes.map((cause, at) => (
@@ -111,11 +112,10 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
             <Cause of={cause} about={object} />
           </span>
         ))}
-        {moreCauses > 0 && <span class="quiet small"> and {plural(moreCauses, "more cause")}</span>}
+        {moreCauses > 0 && <span class="quiet small">{text.moreCauses(moreCauses)}</span>}
       </p>
       <p class="quiet small">
-        {ordinal(attempt + 1)} attempt, by {replica}: waited {duration(waitedMillis)}, took{" "}
-        {duration(tookMillis)}
+        {text.attempt(ordinal(attempt + 1), replica, duration(waitedMillis), duration(tookMillis))}
       </p>
       {error && (
         <p class="wrapped">
@@ -123,11 +123,13 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
         </p>
       )}
       {writes.length > 0 && (
-        <ol class="plain writes" aria-label="Writes">
+        <ol class="plain writes" aria-label={text.writes}>
           {writes.map((write, at) => (
-            <Write key={at} of={write} />
+            <li key={at}>
+              <WriteText of={write} />
+            </li>
           ))}
-          {moreWrites > 0 && <li class="quiet small">and {plural(moreWrites, "more write")}</li>}
+          {moreWrites > 0 && <li class="quiet small">{text.moreWrites(moreWrites)}</li>}
         </ol>
       )}
       {next && <p>{next}</p>}
@@ -135,30 +137,12 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
   );
 }
 
-const verbs: Readonly<Record<ReconcileWrite["verb"], string>> = {
-  create: "Created",
-  patch: "Patched",
-  apply: "Applied",
-  delete: "Deleted",
-  status: "Wrote the status of",
-};
-
-function Write({ of: { verb, object, resourceVersion } }: { of: ReconcileWrite }) {
-  return (
-    <li>
-      {verbs[verb]} <ObjectLink of={object} />{" "}
-      <span class="quiet small">resource version {resourceVersion}</span>
-    </li>
-  );
-}
-
 function Letter({ of: { function: fn, object, reason, message, attempts } }: { of: DeadLetterEntry }) {
   return (
-    <EntryBody what={`Dead letter of ${fn}`} tone="bad" word={humanize(reason)}>
+    <EntryBody what={text.deadLetter(fn)} tone="bad" word={humanize(reason)}>
       <p class="wrapped">{message}</p>
       <p>
-        After {plural(attempts, "failed attempt")}.{" "}
-        <a href={`/bus${deadLetterPath(fn, object)}`}>Inspect it</a>
+        {text.failed(attempts)} <a href={`/bus${deadLetterPath(fn, object)}`}>{text.inspect}</a>
       </p>
     </EntryBody>
   );
@@ -166,12 +150,9 @@ function Letter({ of: { function: fn, object, reason, message, attempts } }: { o
 
 function EventLine({ of: { severity, reason, note, count: times, reporter } }: { of: EventEntry }) {
   return (
-    <EntryBody what="Event" tone={severity === "Warning" ? "bad" : "off"} word={humanize(reason)}>
+    <EntryBody what={text.event} tone={severity === "Warning" ? "bad" : "off"} word={humanize(reason)}>
       <p>{note}</p>
-      <p class="quiet small">
-        Reported by {reporter}
-        {times > 1 && `, ${count(times)} times`}
-      </p>
+      <p class="quiet small">{text.reportedBy(reporter, times)}</p>
     </EntryBody>
   );
 }

@@ -15,6 +15,7 @@ import { BusTabs } from "../tabs.tsx";
 import { kindAliases, resolveKind } from "./kindnames.ts";
 import { mergeTraces } from "./mergetraces.ts";
 import { type HistorySearch, Search } from "./search.tsx";
+import { text } from "./text.ts";
 import { Timeline } from "./timeline.tsx";
 
 export function HistoryScreen() {
@@ -33,8 +34,8 @@ export function HistoryScreen() {
 }
 
 function titleOf({ trace, kind, name }: HistorySearch): string {
-  if (trace !== undefined) return `Trace ${trace.slice(0, 8)}`;
-  return kind !== undefined && name !== undefined ? `History of ${kind} ${name}` : "History";
+  if (trace !== undefined) return text.titleOfTrace(trace.slice(0, 8));
+  return kind !== undefined && name !== undefined ? text.titleOf(kind, name) : text.title;
 }
 
 /** The query for the server; undefined while the search is incomplete. */
@@ -71,14 +72,14 @@ function Found({ query, search }: { query: URLSearchParams; search: HistorySearc
       setEarlier((parts) => [...parts, part]);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      notify("bad", withLead("Cannot load earlier entries:", error.message));
+      notify("bad", withLead(text.cannotLoad, error.message));
     } finally {
       setLoading(false);
     }
   }
 
   return (
-    <QueryResult result={result} refused={(error) => <BusRefused what="this history" error={error} />}>
+    <QueryResult result={result} refused={(error) => <BusRefused what={text.what} error={error} />}>
       {(newest) => {
         const start = first ?? newest;
         const traces = mergeTraces([newest, start, ...earlier]);
@@ -88,16 +89,14 @@ function Found({ query, search }: { query: URLSearchParams; search: HistorySearc
           <>
             {screen && (
               <p>
-                <a href={screen}>
-                  Open the {search.kind} {search.name}
-                </a>
+                <a href={screen}>{text.open(`${search.kind}`, `${search.name}`)}</a>
               </p>
             )}
             {traces.length === 0 ? <NoHistory search={search} /> : <Timeline traces={traces} />}
             {before !== null && (
               <div class="actions">
                 <button type="button" disabled={isLoading} onClick={() => void loadEarlier(before)}>
-                  Show earlier entries
+                  {text.earlier}
                 </button>
               </div>
             )}
@@ -115,8 +114,8 @@ function linkOf({ group = "", kind, namespace: inNamespace = "", name }: History
 function NoHistory({ search: { trace, kind, name } }: { search: HistorySearch }) {
   return (
     <div class="empty">
-      <h2>No history of {trace === undefined ? `${kind} ${name}` : "this trace"}</h2>
-      <p>There was no activity in the retention period, or the name is wrong.</p>
+      <h2>{text.none(trace === undefined ? `${kind} ${name}` : text.thisTrace)}</h2>
+      <p>{text.noneWhy}</p>
       <Retention />
     </div>
   );
@@ -125,21 +124,13 @@ function NoHistory({ search: { trace, kind, name } }: { search: HistorySearch })
 function Introduction() {
   return (
     <div class="empty">
-      <h2>From the webhook to the API write</h2>
-      <p>
-        Enter an object or a trace to see what triggered a reconcile, which worker ran it, how it ended, and
-        what it wrote.
-      </p>
+      <h2>{text.introduction}</h2>
+      <p>{text.introductionWhy}</p>
       <Retention />
     </div>
   );
 }
 
 function Retention() {
-  return (
-    <p class="small">
-      Reconciles and their writes are kept for one day, webhooks for three days, dead letters until they are
-      replayed, and Kubernetes Events for one hour by default.
-    </p>
-  );
+  return <p class="small">{text.retention}</p>;
 }

@@ -2,41 +2,44 @@
 import type { ReconcileEntry, ReconcileOutcome } from "../../../../api/bus.ts";
 import type { Tone } from "../../ui/status.tsx";
 import { duration } from "../numbers.ts";
+import { text } from "./text.ts";
 
-const words: Readonly<Record<ReconcileOutcome, readonly [Tone, string]>> = {
-  success: ["good", "Done"],
-  requeue_after: ["good", "Requeued"],
-  retry: ["bad", "Failed"],
-  dead_lettered: ["bad", "Given up"],
-  slowed_down: ["busy", "Slowed down"],
-  handed_back: ["off", "Handed back"],
-  lost: ["off", "Lost"],
+const tones: Readonly<Record<ReconcileOutcome, Tone>> = {
+  success: "good",
+  requeue_after: "good",
+  retry: "bad",
+  dead_lettered: "bad",
+  slowed_down: "busy",
+  handed_back: "off",
+  lost: "off",
 };
 
 /** The tone and label of an outcome. */
-export const outcomeOf = ({ outcome }: Pick<ReconcileEntry, "outcome">): readonly [Tone, string] =>
-  words[outcome];
+export const outcomeOf = ({ outcome }: Pick<ReconcileEntry, "outcome">): readonly [Tone, string] => [
+  tones[outcome],
+  text.outcomes[outcome],
+];
 
 /** What happens next, as a sentence; undefined after a success. */
 export function nextOf({
   outcome,
   nextInMillis,
 }: Pick<ReconcileEntry, "outcome" | "nextInMillis">): string | undefined {
-  const after = nextInMillis === null ? "later" : `after ${duration(nextInMillis)}`;
+  const after = nextInMillis === null ? text.next.later : text.next.after(duration(nextInMillis));
   switch (outcome) {
     case "success":
       return undefined;
     case "requeue_after":
-      return `Next reconcile ${after}.`;
+      return text.next.requeue_after(after);
     case "retry":
-      return `Retry ${after}.`;
+      return text.next.retry(after);
     case "dead_lettered":
-      return "Moved to the dead letters.";
+      return text.next.dead_lettered;
     case "slowed_down":
-      return `Its own writes keep triggering it. Next reconcile ${after}.`;
+      return text.next.slowed_down(after);
     case "handed_back":
-      return "The worker was shutting down. Another worker takes over.";
+      return text.next.handed_back;
     case "lost":
-      return "Another worker may own the object by now.";
+      return text.next.lost;
   }
 }

@@ -7,6 +7,7 @@ import { useQuery } from "../../api/query.ts";
 import { namespace } from "../../ui/namespace.tsx";
 import { historyAddress, traceAddress } from "../addresses.ts";
 import { kindAliases, knownResources, resolveKind } from "./kindnames.ts";
+import { text } from "./text.ts";
 
 /** A search, possibly incomplete. */
 export type HistorySearch = Partial<ObjectName> & { readonly trace?: string };
@@ -45,10 +46,10 @@ function ObjectSearch({ search }: { search: HistorySearch }) {
         route(historyAddress({ ...resolved, ...(group && { group }), namespace: inNamespace.trim(), name }));
       }}
     >
-      <h2 id="by-object">Object</h2>
+      <h2 id="by-object">{text.search.object}</h2>
       <div class="fields">
         <label class="field">
-          <span class="label">Kind or function</span>
+          <span class="label">{text.search.kind}</span>
           <input
             list="bus-kinds"
             required
@@ -59,18 +60,18 @@ function ObjectSearch({ search }: { search: HistorySearch }) {
           />
         </label>
         <label class="field">
-          <span class="label">Object namespace</span>
+          <span class="label">{text.search.namespace}</span>
           <input
             list="namespaces"
             autocomplete="off"
             spellcheck={false}
-            placeholder="none"
+            placeholder={text.search.noNamespace}
             value={inNamespace}
             onInput={({ currentTarget }) => setNamespace(currentTarget.value)}
           />
         </label>
         <label class="field">
-          <span class="label">Object name</span>
+          <span class="label">{text.search.name}</span>
           <input
             key={search.name}
             name="name"
@@ -94,7 +95,7 @@ function ObjectSearch({ search }: { search: HistorySearch }) {
       </datalist>
       <div class="actions">
         <button type="submit" class="primary">
-          Show history
+          {text.search.show}
         </button>
       </div>
     </form>
@@ -135,9 +136,9 @@ function TraceSearch({ trace }: { trace: string }) {
         route(traceAddress(String(new FormData(event.currentTarget).get("trace")).trim()));
       }}
     >
-      <h2 id="by-trace">Trace</h2>
+      <h2 id="by-trace">{text.search.trace}</h2>
       <label class="field">
-        <span class="label">Trace ID</span>
+        <span class="label">{text.search.traceId}</span>
         <input
           key={trace}
           name="trace"
@@ -145,13 +146,13 @@ function TraceSearch({ trace }: { trace: string }) {
           required
           autocomplete="off"
           spellcheck={false}
-          placeholder="32 hexadecimal digits, or a traceparent"
+          placeholder={text.search.traceHint}
           defaultValue={trace}
         />
       </label>
       <div class="actions">
         <button type="submit" class="primary">
-          Show trace
+          {text.search.showTrace}
         </button>
       </div>
     </form>

@@ -1,26 +1,31 @@
 /** Traces with their entries. */
 import type { HistoryEntry, HistoryTrace } from "../../../../api/bus.ts";
 import { Age } from "../../ui/age.tsx";
-import { traceAddress } from "../addresses.ts";
-import { duration, plural } from "../numbers.ts";
-import { text } from "../text.ts";
+import { namespace } from "../../ui/namespace.tsx";
+import { causalityAddress, traceAddress } from "../addresses.ts";
+import { duration } from "../numbers.ts";
 import { zoneAt } from "../times.ts";
 import { Entries } from "./entries.tsx";
+import { text } from "./text.ts";
 
 /** A section per trace. */
 export function Timeline({ traces }: { traces: readonly HistoryTrace[] }) {
   return (
     <div class="stack">
-      <p class="quiet small">{text.history.zone(zoneOf(traces))}</p>
+      <p class="quiet small">{text.zone(zoneOf(traces))}</p>
       {traces.map(({ trace, entries }) => (
-        <section key={trace ?? ""} class="card" aria-label={trace === null ? "No trace" : `Trace ${trace}`}>
+        <section
+          key={trace ?? ""}
+          class="card"
+          aria-label={trace === null ? text.noTrace : `${text.trace} ${trace}`}
+        >
           <header>
             <h2 class="trace">
               {trace === null ? (
-                "No trace"
+                text.noTrace
               ) : (
                 <>
-                  Trace{" "}
+                  {text.trace}{" "}
                   <a class="mono" href={traceAddress(trace)}>
                     {trace}
                   </a>
@@ -28,6 +33,7 @@ export function Timeline({ traces }: { traces: readonly HistoryTrace[] }) {
               )}
             </h2>
             <Extent of={entries} />
+            <CausalityLink of={entries} />
           </header>
           <Entries of={entries} />
         </section>
@@ -48,10 +54,16 @@ function Extent({ of: entries }: { of: readonly HistoryEntry[] }) {
   const millis = Math.max(...entries.map(endOf)) - Date.parse(first.at);
   return (
     <span class="quiet small">
-      {plural(entries.length, "step")}
-      {millis > 0 && ` in ${duration(millis)}`}, <Age of={first.at} />
+      {text.steps(entries.length)}
+      {millis > 0 && text.lasting(duration(millis))}, <Age of={first.at} />
     </span>
   );
+}
+
+/** Leads to what followed from the first entry, and what led to it. */
+function CausalityLink({ of: entries }: { of: readonly HistoryEntry[] }) {
+  const entry = entries.find((entry) => entry.type === "webhook" || entry.type === "reconcile");
+  return entry === undefined ? null : <a href={causalityAddress(entry, namespace.value)}>{text.causality}</a>;
 }
 
 const endOf = (entry: HistoryEntry): number =>
