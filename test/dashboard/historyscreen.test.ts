@@ -5,6 +5,7 @@ import { activityReporter } from "../../bus/activity/reporter.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { activityStream } from "../../bus/subjects.ts";
 import { Application } from "../../functions/paas/kinds.ts";
+import { Album } from "../fixtures/functions/albums.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
 import { expectAccessible } from "../harness/accessible.ts";
@@ -91,6 +92,75 @@ test("an object's history begins with the webhook and ends with the write, as do
   await bob.getByRole("button", { name: "Show trace" }).click();
   await expect.poll(() => traces(bob).count(), polling).toBe(1);
   expect(await headlines(traces(bob))).toEqual(["Webhook", "Reconcile by stickers"]);
+});
+
+/** The lines of a causal tree: function, object, and outcome of each step, indented by its level. */
+async function treeLines(page: Page): Promise<string[]> {
+  const items = await page.locator("ol.causes > li").all();
+  return Promise.all(
+    items.map(async (item) => {
+      const levels = await item.locator("xpath=ancestor::ol[@class='causes']").count();
+      const row = (await item.locator("> .row").innerText()).replaceAll(/\s+/g, " ");
+      return "  ".repeat(levels - 1) + row.replace(/^\+[\d.]+ m?s /, "");
+    }),
+  );
+}
+
+test("a webhook's causal history has every reconcile and write that followed, across functions", {
+  timeout: 300_000,
+}, async () => {
+  await environment.create(Sticker, "front", { repository: "acme/book" });
+  await environment.create(Album, "book", { repository: "acme/book" });
+  const history = (kind: string, name: string) =>
+    `${environment.url}/bus/history?group=test.denrei.dev&kind=${kind}&namespace=${team}&name=${name}`;
+  // A webhook only reaches objects that were reconciled before.
+  for (const [kind, name] of [
+    ["Sticker", "front"],
+    ["Album", "book"],
+  ] as const) {
+    await bob.goto(history(kind, name));
+    await expect.poll(() => traces(bob).count(), polling).toBe(1);
+  }
+  const hook = hookOf("push", push("acme/book", "main"));
+  expect(await post(environment.gateway.hookUrl(), hook)).toBe(202);
+  // Entered at the end, and followed back to the beginning.
+  await bob.goto(history("Sticker", "book"));
+  await traces(bob).first().getByRole("link", { name: "Causal history" }).click();
+  await bob.getByRole("heading", { name: "Causal history", level: 1 }).waitFor();
+  await expect.poll(() => treeLines(bob), polling).toHaveLength(3);
+  const lines = await treeLines(bob);
+  // The webhook triggers both at once.
+  const other = `stickers Sticker front ${team} Done`;
+  expect(lines).toContain(other);
+  expect(lines.filter((line) => line !== other)).toEqual([
+    `albums Album book ${team} Done`,
+    `  stickers Sticker book ${team} Done You came from here`,
+  ]);
+  const origin = bob.getByRole("region", { name: "Origin" });
+  expect(await origin.innerText()).toContain(`Delivery ${hook.delivery}`);
+  expect(await origin.innerText()).toContain("acme/book refs/heads/main");
+  const write = bob.getByRole("group").filter({ hasText: "Created Sticker book" });
+  expect(await write.locator("summary").innerText()).toContain("caused 1 reconcile");
+  await write.locator("summary").click();
+  await bob.getByText("You came from here").waitFor({ state: "hidden" });
+  await expectAccessible(bob);
+
+  await bob.goto(history("Album", "book"));
+  await traces(bob).first().getByRole("link", { name: "Causal history" }).click();
+  await expect.poll(() => treeLines(bob), polling).toHaveLength(3);
+  expect(await origin.getAttribute("aria-current")).toBe("true");
+});
+
+test("reports an entry that is not kept, or that the user may not see", async () => {
+  for (const entry of ["reconcile-stickers-999999", "webhook-999999"]) {
+    await bob.goto(`${environment.url}/bus/causality?entry=${entry}`);
+    await bob.getByRole("heading", { name: "This entry is gone" }).waitFor();
+  }
+  await expectAccessible(bob);
+  await bob.goto(`${environment.url}/bus/causality?entry=reconcile-stickers-1&namespace=${foreign}`);
+  await bob.getByRole("heading", { name: "You cannot view this history" }).waitFor();
+  await bob.getByRole("button", { name: `Switch to ${team}` }).click();
+  await bob.getByRole("heading", { name: "What followed" }).waitFor();
 });
 
 test("suggests the names of objects that the user may list", async () => {

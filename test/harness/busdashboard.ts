@@ -7,6 +7,7 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import { functions } from "../../functions/index.ts";
+import { Album } from "../fixtures/functions/albums.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
@@ -14,7 +15,7 @@ import { type DashboardEnvironment, people, startDashboardEnvironment, team } fr
 import type { GatewayReplica, Replica } from "./environment.ts";
 import { grantBus } from "./rights.ts";
 
-const paths = ["probe", "branches", "stickers"].map((name) =>
+const paths = ["probe", "branches", "stickers", "albums"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
 );
 
@@ -28,7 +29,7 @@ export interface BusDashboardEnvironment extends Omit<DashboardEnvironment, "wor
 /** Starts everything. `alice` may see the whole bus, `bob` only the team's namespace. */
 export async function startBusDashboardEnvironment(): Promise<BusDashboardEnvironment> {
   const environment = await startDashboardEnvironment({
-    crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
+    crds: [...crdManifests(functions), ...[Probe, Branch, Sticker, Album].map((kind) => crdOf(kind))],
     functions: paths,
   });
   try {

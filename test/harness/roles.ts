@@ -2,6 +2,7 @@
 import { busRoles, mergePermissions, type Role } from "../../bus/permissions.ts";
 import { type ReconcileFunction, subscriptionsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
+import albums from "../fixtures/functions/albums.ts";
 import branches from "../fixtures/functions/branches.ts";
 import census from "../fixtures/functions/census.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
@@ -22,6 +23,7 @@ import towns from "../fixtures/functions/towns.ts";
 /** Every function that a test may run. */
 export const testFunctions: readonly ReconcileFunction[] = [
   ...functions,
+  albums,
   branches,
   census,
   letters,
