@@ -69,10 +69,10 @@ test("each object says what it waits for", () => {
   const stalled = { type: "Stalled", status: "True", reason: "ServerUnavailable", message: "no answer" };
   const sentences = (one: Stored) => stepsOf([one], [])[0]?.objects.map(({ waitsFor }) => waitsFor);
   expect(sentences(leaving("Piped", "p", inUse("Application a", "Application b")))).toEqual([
-    "For Application a, Application b.",
+    "It waits for Application a, Application b.",
   ]);
-  expect(sentences(leaving("Piped", "p", stalled))).toEqual(["no answer"]);
-  expect(sentences(leaving("Piped", "p"))).toEqual(["For its function to remove pipecd."]);
+  expect(sentences(leaving("Piped", "p", stalled))).toEqual(["The deletion cannot continue: no answer"]);
+  expect(sentences(leaving("Piped", "p"))).toEqual(["It waits until its function removes pipecd."]);
   const foreground = { deletionTimestamp, finalizers: ["foregroundDeletion"] };
-  expect(sentences(object("ControlPlane", "cp", foreground))).toEqual(["For its dependents."]);
+  expect(sentences(object("ControlPlane", "cp", foreground))).toEqual(["It waits for its dependents."]);
 });

@@ -77,7 +77,7 @@ const untilSteps = (page: Page, expected: readonly RegExp[]) =>
 
 test("shows a stack coming up, with the parts of its control plane and everything that it owns", async () => {
   const page = await pipecdPage();
-  await page.getByRole("heading", { name: "No PipeCD here" }).waitFor();
+  await page.getByRole("heading", { name: "No PipeCD objects here yet" }).waitFor();
   await expectAccessible(page);
   await applySample();
   const row = (section: string, name: string) =>
@@ -197,10 +197,10 @@ test("shows the order of a deletion live, with what each object waits for, and k
   await dialog.getByRole("textbox").fill(plane);
   await dialog.getByRole("button", { name: "Delete" }).click();
   await untilSteps(page, [
-    /^Applications Blocking .* Application application-sample blocking Later steps wait for it, but it is not being deleted/,
+    /^Applications Blocking .* Application application-sample blocking Later steps wait until you delete it/,
     /^Pipeds Blocking/,
     /^Environments Blocking/,
-    /^Control plane Waiting .* For Application application-sample, Piped piped-sample, Environment environment-sample/,
+    /^Control plane Waiting .* It waits for Application application-sample, Piped piped-sample, Environment environment-sample/,
   ]);
   await expectAccessible(page);
   for (const [kind, name] of [
@@ -212,11 +212,11 @@ test("shows the order of a deletion live, with what each object waits for, and k
     await environment.client.delete(kind as Kind, at(name), {});
   await untilSteps(page, [
     /^Applications Blocking/,
-    /^Pipeds Waiting .* For Application application-sample\.$/,
-    /^Environments Waiting .* For Piped piped-sample, Application application-sample\.$/,
+    /^Pipeds Waiting .* It waits for Application application-sample\.$/,
+    /^Environments Waiting .* It waits for Piped piped-sample, Application application-sample\.$/,
     /^Control plane Waiting/,
     new RegExp(
-      `^Stores Waiting .* Minio minio-sample waiting For ControlPlane ${plane}\\. Mysql mysql-sample`,
+      `^Stores Waiting .* Minio minio-sample waiting It waits for ControlPlane ${plane}\\. Mysql mysql-sample`,
     ),
   ]);
 

@@ -2,6 +2,7 @@
 import { usersIn } from "@denrei/functions/pipecd/kubernetes/usersmessage";
 import type { KubeObject, Stored } from "denrei/kinds";
 import { conditionsOf } from "../ui/health.ts";
+import { deletionText as text } from "./text.ts";
 
 /** The progress of an object. `kept`: later steps wait for it, but no user has deleted it. */
 export type State = "gone" | "going" | "waiting" | "stalled" | "kept";
@@ -25,27 +26,11 @@ export interface Step {
 
 /** All steps in order. */
 const stages = [
-  { name: "Applications", kinds: ["Application"], does: "PipeCD deletes them too." },
-  {
-    name: "Pipeds",
-    kinds: ["Piped"],
-    does: "Their pods stop, PipeCD disables them, and their RBAC rights are removed.",
-  },
-  {
-    name: "Environments",
-    kinds: ["Environment"],
-    does: "PipeCD is not involved: it cannot delete environments, or has none.",
-  },
-  {
-    name: "Control plane",
-    kinds: ["ControlPlane"],
-    does: "Gateway, server, cache, and ops are deleted too.",
-  },
-  {
-    name: "Stores",
-    kinds: ["Mysql", "Mongo", "Minio"],
-    does: "Their pods are deleted. Data in volume claims stays.",
-  },
+  { ...text.stages.applications, kinds: ["Application"] },
+  { ...text.stages.pipeds, kinds: ["Piped"] },
+  { ...text.stages.environments, kinds: ["Environment"] },
+  { ...text.stages.plane, kinds: ["ControlPlane"] },
+  { ...text.stages.stores, kinds: ["Mysql", "Mongo", "Minio"] },
 ] as const;
 
 /** The state of a step is the first of these that one of its objects has. */
@@ -85,16 +70,15 @@ function usersOf(object: KubeObject): readonly string[] {
 
 function deletingObject(object: Stored, turn: "next" | "later"): DeletingObject {
   const { finalizers = [] } = object.metadata;
-  if (!isDeleting(object))
-    return { object, state: "kept", waitsFor: "Later steps wait for it, but it is not being deleted." };
+  if (!isDeleting(object)) return { object, state: "kept", waitsFor: text.waitsFor.deletion };
   const stalled = conditionsOf(object).find(({ type, status }) => type === "Stalled" && status === "True");
-  if (stalled) return { object, state: "stalled", waitsFor: stalled.message };
+  if (stalled) return { object, state: "stalled", waitsFor: text.waitsFor.stalled(stalled.message) };
   const users = usersOf(object);
-  if (users.length > 0) return { object, state: "waiting", waitsFor: `For ${users.join(", ")}.` };
+  if (users.length > 0) return { object, state: "waiting", waitsFor: text.waitsFor.users(users) };
   if (finalizers.includes("foregroundDeletion"))
-    return { object, state: "going", waitsFor: "For its dependents." };
+    return { object, state: "going", waitsFor: text.waitsFor.dependents };
   // Its function has not set a condition yet.
-  if (turn === "later") return { object, state: "waiting", waitsFor: "For earlier steps." };
+  if (turn === "later") return { object, state: "waiting", waitsFor: text.waitsFor.earlier };
   if (finalizers.length === 0) return { object, state: "going", waitsFor: "" };
-  return { object, state: "going", waitsFor: `For its function to remove ${finalizers.join(", ")}.` };
+  return { object, state: "going", waitsFor: text.waitsFor.finalizers(finalizers) };
 }

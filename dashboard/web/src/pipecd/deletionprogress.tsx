@@ -4,15 +4,16 @@ import type { Watched } from "../api/watch.ts";
 import { Status, type Tone } from "../ui/status.tsx";
 import { isDeleting, type State, type Step, stepsOf } from "./deletion.ts";
 import { screenOf } from "./kinds.ts";
+import { deletionText as text } from "./text.ts";
 import "./deletion.css";
 import type { Stored } from "denrei/kinds";
 
-const words: Readonly<Record<State, readonly [Tone, string]>> = {
-  gone: ["good", "Done"],
-  going: ["busy", "In progress"],
-  waiting: ["off", "Waiting"],
-  stalled: ["bad", "Stalled"],
-  kept: ["bad", "Blocking"],
+const tones: Readonly<Record<State, Tone>> = {
+  gone: "good",
+  going: "busy",
+  waiting: "off",
+  stalled: "bad",
+  kept: "bad",
 };
 
 /**
@@ -59,9 +60,9 @@ function Panel({ namespace, steps }: { namespace: string; steps: readonly Step[]
   return (
     <section class="card" aria-labelledby={id}>
       <header>
-        <h2 id={id}>Deletion in {namespace}</h2>
+        <h2 id={id}>{text.title(namespace)}</h2>
         <span role="status" class="quiet small">
-          {done === steps.length ? "Deletion complete" : `${done} of ${steps.length} steps done`}
+          {done === steps.length ? text.complete : text.steps(done, steps.length)}
         </span>
       </header>
       <ol class="steps">
@@ -69,7 +70,7 @@ function Panel({ namespace, steps }: { namespace: string; steps: readonly Step[]
           <li key={name} data-state={state}>
             <span class="row">
               <strong>{name}</strong>
-              <Status tone={words[state][0]}>{words[state][1]}</Status>
+              <Status tone={tones[state]}>{text.states[state]}</Status>
               <span class="quiet small">{does}</span>
             </span>
             <ul class="plain">
@@ -84,7 +85,7 @@ function Panel({ namespace, steps }: { namespace: string; steps: readonly Step[]
                       {object.kind} {object.metadata.name}
                     </a>
                   )}
-                  <span>{own === "gone" ? "deleted" : words[own][1].toLowerCase()}</span>
+                  <span>{own === "gone" ? text.deleted : text.states[own].toLowerCase()}</span>
                   <span class="quiet">{waitsFor}</span>
                 </li>
               ))}

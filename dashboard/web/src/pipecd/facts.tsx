@@ -20,6 +20,7 @@ import { Age } from "../ui/age.tsx";
 import type { Fact } from "../ui/facts.tsx";
 import { environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";
 import { Connection, EventState, Parts, sourceOf } from "./status.tsx";
+import { factText as text } from "./text.ts";
 
 const stores = { minio: minios, mongo: mongoes, mysql: mysqls } satisfies Record<StoreKind, unknown>;
 
@@ -28,54 +29,52 @@ const link = ({ metadata }: KubeObject, { plural }: { readonly plural: string },
 
 /** A link to the store, if the configuration names one of the namespace. */
 const store = (plane: ControlPlane, found: StoreName | undefined) =>
-  found ? link(plane, stores[found.kind], found.name) : "external";
+  found ? link(plane, stores[found.kind], found.name) : text.externalStore;
 
 const ofPlane = (plane: ControlPlane): readonly Fact[] => [
-  ["Parts", <Parts key="parts" of={plane} />],
-  ["Version", plane.spec.version],
-  ["Profile", plane.status?.profile],
-  ["Datastore", store(plane, datastoreOf(plane))],
-  ["Filestore", store(plane, filestoreOf(plane))],
-  ["Projects", plane.spec.config.projects?.map(({ id }) => id).join(", ")],
+  [text.parts, <Parts key="parts" of={plane} />],
+  [text.version, plane.spec.version],
+  [text.profile, plane.status?.profile],
+  [text.datastore, store(plane, datastoreOf(plane))],
+  [text.filestore, store(plane, filestoreOf(plane))],
+  [text.projects, plane.spec.config.projects?.map(({ id }) => id).join(", ")],
 ];
 
 const ofStore = ({ spec, status }: Minio | Mongo | Mysql): readonly Fact[] => [
-  ["Version", spec.version ?? "default"],
-  ["Pods", `${status?.availableReplicas ?? 0} of 1 available`],
+  [text.version, spec.version ?? text.defaultVersion],
+  [text.pods, text.podsOf(status?.availableReplicas ?? 0)],
   [
-    "Data",
-    spec.storage?.emptyDir || !spec.storage?.volumeClaimTemplate
-      ? "deleted with the pod"
-      : "in a volume claim",
+    text.data,
+    spec.storage?.emptyDir || !spec.storage?.volumeClaimTemplate ? text.dataInPod : text.dataInVolume,
   ],
 ];
 
 const ofPiped = (piped: Piped): readonly Fact[] => [
-  ["Connection", <Connection key="connection" of={piped} />],
-  ["Version", piped.spec.version],
-  ["Name in PipeCD", piped.spec.name],
-  ["Project", piped.spec.projectID],
-  ["ID", piped.status?.pipedID],
-  ["Environment", link(piped, environments, piped.spec.environmentRef?.objectName)],
-  ["Repositories", piped.spec.config.repositories?.map(({ repoId }) => repoId).join(", ")],
+  [text.connection, <Connection key="connection" of={piped} />],
+  [text.version, piped.spec.version],
+  [text.name, piped.spec.name],
+  [text.project, piped.spec.projectID],
+  [text.id, piped.status?.pipedID],
+  [text.environment, link(piped, environments, piped.spec.environmentRef?.objectName)],
+  [text.repositories, piped.spec.config.repositories?.map(({ repoId }) => repoId).join(", ")],
 ];
 
 const ofEnvironment = ({ spec, status }: Environment): readonly Fact[] => [
-  ["Name in PipeCD", spec.name],
-  ["Description", spec.description],
-  ["Project", spec.projectID],
-  ["ID", status?.environmentID],
+  [text.name, spec.name],
+  [text.description, spec.description],
+  [text.project, spec.projectID],
+  [text.id, status?.environmentID],
 ];
 
 const ofApplication = (application: Application): readonly Fact[] => [
-  ["Name in PipeCD", application.spec.name],
-  ["Project", application.spec.projectID],
-  ["ID", application.status?.applicationID],
-  ["Kind", application.spec.kind],
-  ["Piped", link(application, pipeds, application.spec.pipedRef.objectName)],
-  ["Environment", link(application, environments, application.spec.environmentRef.objectName)],
-  ["Repository", application.spec.repository],
-  ["Path", <code key="path">{application.spec.path}</code>],
+  [text.name, application.spec.name],
+  [text.project, application.spec.projectID],
+  [text.id, application.status?.applicationID],
+  [text.kind, application.spec.kind],
+  [text.piped, link(application, pipeds, application.spec.pipedRef.objectName)],
+  [text.environment, link(application, environments, application.spec.environmentRef.objectName)],
+  [text.repository, application.spec.repository],
+  [text.path, <code key="path">{application.spec.path}</code>],
 ];
 
 const ofEventRegistration = ({ spec, status, metadata }: EventRegistration): readonly Fact[] => {
@@ -84,19 +83,19 @@ const ofEventRegistration = ({ spec, status, metadata }: EventRegistration): rea
   const address = remoteSync && `/builds/${namespace}/${remoteSync.name}`;
   const registered = status?.registered;
   return [
-    ["Name in PipeCD", spec.name],
+    [text.name, spec.name],
     [
-      "Labels",
+      text.labels,
       Object.entries(spec.labels ?? {})
         .map((label) => label.join("="))
         .join(", "),
     ],
-    ["Project", spec.projectID],
-    ["Source", address ? <a href={address}>{sourceOf(spec)}</a> : sourceOf(spec)],
-    ["Event", <EventState key="event" of={status} />],
-    ["Data", registered && <code key="data">{registered.data}</code>],
-    ["ID", registered?.eventID],
-    ["Registered", registered && <Age key="registered" of={registered.time} />],
+    [text.project, spec.projectID],
+    [text.source, address ? <a href={address}>{sourceOf(spec)}</a> : sourceOf(spec)],
+    [text.event, <EventState key="event" of={status} />],
+    [text.data, registered && <code key="data">{registered.data}</code>],
+    [text.id, registered?.eventID],
+    [text.registered, registered && <Age key="registered" of={registered.time} />],
   ];
 };
 

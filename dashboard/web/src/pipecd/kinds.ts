@@ -11,6 +11,7 @@ import {
   mysqls,
   pipeds,
 } from "./resources.ts";
+import { consequences } from "./text.ts";
 
 /** The kinds in the order of deletion. EventRegistrations neither wait for another kind nor delay one. */
 export const stackIn = (scope: Scope) =>
@@ -41,22 +42,6 @@ const withoutWorkloads: readonly string[] = ["EventRegistration", "Environment",
 
 /** Whether objects of a kind have Deployments or StatefulSets. PipeCD itself runs nothing for the others. */
 export const runsWorkloads = ({ kind }: Resource): boolean => !withoutWorkloads.includes(kind);
-
-const storeConsequence =
-  "Its pod is deleted, and the data too unless it is in a volume claim. The deletion waits while a ControlPlane uses it.";
-
-const consequences: Readonly<Record<string, string>> = {
-  EventRegistration: "It registers no more events. PipeCD keeps the registered ones.",
-  Application: "PipeCD deletes it too.",
-  Piped:
-    "Its pod stops, PipeCD disables it, and its RBAC rights are removed. The deletion waits while it has Applications.",
-  Environment: "The deletion waits while Pipeds or Applications use it.",
-  ControlPlane:
-    "Gateway, server, cache, and ops are deleted, and so is a generated Secret with the encryption key. The deletion waits while Applications, Pipeds, or Environments need it.",
-  Mysql: storeConsequence,
-  Mongo: storeConsequence,
-  Minio: storeConsequence,
-};
 
 /** The consequence of deleting an object of a kind, for the confirmation. */
 export const consequenceOf = ({ kind }: Resource): string => consequences[kind] ?? "";

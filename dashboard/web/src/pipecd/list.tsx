@@ -20,9 +20,12 @@ import { type Column, createdColumn, healthColumn, ObjectTable } from "../ui/tab
 import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
 import { screenOf, stackIn } from "./kinds.ts";
 import { Connection, EventState, Parts, sourceOf } from "./status.tsx";
+import { listText, factText as text } from "./text.ts";
+
+const { sections } = listText;
 
 const nameInPipecd: Column<Stored<Environment | Application | EventRegistration>> = [
-  "Name in PipeCD",
+  text.name,
   ({ spec }) => spec.name,
   "text",
   ({ spec }) => spec.name,
@@ -32,44 +35,44 @@ const pathOf = ({ repository, path }: Application["spec"]): string => `${reposit
 
 const planeColumns: readonly Column<Stored<ControlPlane>>[] = [
   healthColumn,
-  ["Version", ({ spec }) => <code>{spec.version}</code>],
-  ["Parts", (plane) => <Parts of={plane} />],
+  [text.version, ({ spec }) => <code>{spec.version}</code>],
+  [text.parts, (plane) => <Parts of={plane} />],
   createdColumn,
 ];
 const storeColumns: readonly Column<Stored<Minio | Mongo | Mysql>>[] = [
   healthColumn,
-  ["Kind", ({ kind }) => kind, "text", ({ kind }) => kind],
-  ["Version", ({ spec }) => <code>{spec.version ?? "default"}</code>],
-  ["Pods", ({ status }) => `${status?.availableReplicas ?? 0}/1`],
+  [text.kind, ({ kind }) => kind, "text", ({ kind }) => kind],
+  [text.version, ({ spec }) => <code>{spec.version ?? text.defaultVersion}</code>],
+  [text.pods, ({ status }) => `${status?.availableReplicas ?? 0}/1`],
   createdColumn,
 ];
 const pipedColumns: readonly Column<Stored<Piped>>[] = [
   healthColumn,
-  ["Version", ({ spec }) => <code>{spec.version}</code>, "text", ({ spec }) => spec.version],
-  ["Project", ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
-  ["Connection", (piped) => <Connection of={piped} />],
+  [text.version, ({ spec }) => <code>{spec.version}</code>, "text", ({ spec }) => spec.version],
+  [text.project, ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
+  [text.connection, (piped) => <Connection of={piped} />],
   createdColumn,
 ];
 const environmentColumns: readonly Column<Stored<Environment>>[] = [
   healthColumn,
   nameInPipecd,
-  ["Project", ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
+  [text.project, ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
   createdColumn,
 ];
 const applicationColumns: readonly Column<Stored<Application>>[] = [
   healthColumn,
   nameInPipecd,
-  ["Kind", ({ spec }) => spec.kind, "text", ({ spec }) => spec.kind],
-  ["Piped", ({ spec }) => spec.pipedRef.objectName, "text", ({ spec }) => spec.pipedRef.objectName],
-  ["Path", ({ spec }) => <code>{pathOf(spec)}</code>, "text", ({ spec }) => pathOf(spec)],
+  [text.kind, ({ spec }) => spec.kind, "text", ({ spec }) => spec.kind],
+  [text.piped, ({ spec }) => spec.pipedRef.objectName, "text", ({ spec }) => spec.pipedRef.objectName],
+  [text.path, ({ spec }) => <code>{pathOf(spec)}</code>, "text", ({ spec }) => pathOf(spec)],
   createdColumn,
 ];
 const registrationColumns: readonly Column<Stored<EventRegistration>>[] = [
   healthColumn,
   nameInPipecd,
-  ["Project", ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
-  ["Source", ({ spec }) => sourceOf(spec), "text", ({ spec }) => sourceOf(spec)],
-  ["Event", ({ status }) => <EventState of={status} />],
+  [text.project, ({ spec }) => spec.projectID, "text", ({ spec }) => spec.projectID],
+  [text.source, ({ spec }) => sourceOf(spec), "text", ({ spec }) => sourceOf(spec)],
+  [text.event, ({ status }) => <EventState of={status} />],
   createdColumn,
 ];
 
@@ -81,38 +84,38 @@ export function PipecdList() {
   const gone = useDeleted(all, namespace.value);
   return (
     <>
-      <Head title="PipeCD" />
+      <Head title={listText.title} />
       <div class="stack">
         <DeletionProgress present={all.items} gone={gone} />
         <Loaded watched={all} empty={<Introduction />}>
           {(items) => (
-            <Searchable items={items} text={textOf} tone={toneOf} what="PipeCD objects">
+            <Searchable items={items} text={textOf} tone={toneOf} what={listText.what}>
               {(found) => {
                 const shown: ReadonlySet<Stored> = new Set(found);
                 return (
                   <>
-                    <Section name="Control planes" of={planes} shown={shown} columns={planeColumns} />
+                    <Section name={sections.planes} of={planes} shown={shown} columns={planeColumns} />
                     <Section
-                      name="Stores"
+                      name={sections.stores}
                       of={combineLists<Minio | Mongo | Mysql>(stores)}
                       shown={shown}
                       columns={storeColumns}
                     />
-                    <Section name="Pipeds" of={pipeds} shown={shown} columns={pipedColumns} />
+                    <Section name={sections.pipeds} of={pipeds} shown={shown} columns={pipedColumns} />
                     <Section
-                      name="Environments"
+                      name={sections.environments}
                       of={environments}
                       shown={shown}
                       columns={environmentColumns}
                     />
                     <Section
-                      name="Applications"
+                      name={sections.applications}
                       of={applications}
                       shown={shown}
                       columns={applicationColumns}
                     />
                     <Section
-                      name="Event registrations"
+                      name={sections.registrations}
                       of={registrations}
                       shown={shown}
                       columns={registrationColumns}
@@ -133,12 +136,11 @@ const textOf = (object: Stored): string => searchText(object, { textsOf: ({ kind
 function Introduction() {
   return (
     <>
-      <h2>No PipeCD here</h2>
-      <p>
-        A ControlPlane runs PipeCD's gateway, server, cache, and ops. Pipeds are its agents. Create them with
-        kubectl from Denrei's samples:
-      </p>
-      <code>kubectl apply -n {namespace.value || "<namespace>"} -f functions/pipecd/samples/c.yaml</code>
+      <h2>{listText.none}</h2>
+      <p>{listText.about}</p>
+      <code>
+        kubectl apply -n {namespace.value || listText.anyNamespace} -f functions/pipecd/samples/c.yaml
+      </code>
     </>
   );
 }

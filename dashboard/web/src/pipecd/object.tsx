@@ -15,9 +15,10 @@ import { Health } from "../ui/status.tsx";
 import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
 import { factsOf } from "./facts.tsx";
 import { consequenceOf, resourceOf, runsWorkloads, stackIn } from "./kinds.ts";
+import { factText, listText } from "./text.ts";
 import { podsOf, Resources, type Workload } from "./tree.tsx";
 
-const trail = ["/pipecd", "PipeCD"] as const;
+const trail = ["/pipecd", listText.title] as const;
 
 export function PipecdObject() {
   const { kind = "", namespace = "", name = "" } = useRoute().params;
@@ -51,7 +52,7 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
             <div class="stack">
               {progress}
               <div class="columns">
-                <Facts title={resource.kind} of={[["Namespace", namespace], ...factsOf(object)]} />
+                <Facts title={resource.kind} of={[[factText.namespace, namespace], ...factsOf(object)]} />
                 <Conditions of={object} />
               </div>
               {runsWorkloads(resource) && (

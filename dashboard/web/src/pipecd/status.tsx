@@ -2,17 +2,18 @@
 import { type Component, components, replicasOf } from "@denrei/functions/pipecd/controlplane/components";
 import type { ControlPlane, EventRegistration, Piped } from "@denrei/functions/pipecd/kinds";
 import { Status } from "../ui/status.tsx";
+import { factText, stateText as text } from "./text.ts";
 
 const connections = {
-  ONLINE: ["good", "Online"],
-  OFFLINE: ["bad", "Offline"],
-  UNKNOWN: ["off", "Unknown"],
+  ONLINE: "good",
+  OFFLINE: "bad",
+  UNKNOWN: "off",
 } as const;
 
 /** PipeCD reports the connection minutes late. */
 export function Connection({ of: { status } }: { of: Piped }) {
-  const [tone, word] = connections[status?.connection ?? "UNKNOWN"];
-  return <Status tone={tone}>{word}</Status>;
+  const connection = status?.connection ?? "UNKNOWN";
+  return <Status tone={connections[connection]}>{text.connections[connection]}</Status>;
 }
 
 const availableOf = ({ status = {} }: ControlPlane): Readonly<Record<Component, number>> => ({
@@ -40,19 +41,19 @@ export function Parts({ of: plane }: { of: ControlPlane }) {
 }
 
 const eventStates = {
-  NotHandled: ["busy", "Not handled yet"],
-  Succeeded: ["good", "Succeeded"],
-  Failed: ["bad", "Failed"],
-  Outdated: ["off", "Outdated"],
+  NotHandled: "busy",
+  Succeeded: "good",
+  Failed: "bad",
+  Outdated: "off",
 } as const;
 
 /** The state of the last registered event in PipeCD. */
 export function EventState({ of: status }: { of: EventRegistration["status"] }) {
-  if (status?.registered === undefined) return <Status tone="off">None yet</Status>;
-  const [tone, word] = eventStates[status.registered.state];
-  return <Status tone={tone}>{word}</Status>;
+  if (status?.registered === undefined) return <Status tone="off">{text.noEvent}</Status>;
+  const { state } = status.registered;
+  return <Status tone={eventStates[state]}>{text.events[state]}</Status>;
 }
 
 /** The source of the event's value. */
 export const sourceOf = ({ source }: EventRegistration["spec"]): string =>
-  source.remoteSync === undefined ? "Text" : `RemoteSync ${source.remoteSync.name}`;
+  source.remoteSync === undefined ? factText.fixedSource : factText.syncSource(source.remoteSync.name);

@@ -5,11 +5,11 @@ import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Loaded } from "../ui/states.tsx";
 import type { TreeNode } from "../ui/tree/node.ts";
-import { text as treeText } from "../ui/tree/text.ts";
+import { text } from "../ui/tree/text.ts";
 import { Tree } from "../ui/tree/tree.tsx";
 import { isPodOf, nodeOf, podNodes } from "../ui/tree/workloads.ts";
 import { screenOf } from "./kinds.ts";
-import { text } from "./text.ts";
+import { treeText } from "./text.ts";
 
 /** A kind that runs pods. */
 export type Workload = Deployment | StatefulSet;
@@ -39,9 +39,9 @@ export function Resources({
   return (
     <section class="card" aria-labelledby="children">
       <header>
-        <h2 id="children">{treeText.title}</h2>
+        <h2 id="children">{text.title}</h2>
       </header>
-      <Loaded watched={{ ...workloads, items }} empty={<p>{text.noWorkloads}</p>}>
+      <Loaded watched={{ ...workloads, items }} empty={<p>{treeText.noWorkloads}</p>}>
         {() => <Tree root={nodeOf(object, { children })} />}
       </Loaded>
     </section>
