@@ -4,12 +4,13 @@ import { z } from "zod";
 import { NumberField } from "../ui/form/field.tsx";
 import { NewObject, type ObjectForm } from "../ui/form/object.tsx";
 import { hikawas } from "./resources.ts";
+import { listText, formText as text } from "./text.ts";
 
 const pause = ["spec", "intervalMillis"];
 
 const hikawaForm: ObjectForm<Hikawa> = {
   resource: hikawas,
-  list: ["/zundoko", "Zundoko"],
+  list: ["/zundoko", listText.title],
   schema: z.object({ spec: Hikawa.definition?.spec ?? z.object() }),
   skeleton: { spec: {} },
   // The names of its words are longer than its own and must fit into 253 characters.
@@ -17,12 +18,10 @@ const hikawaForm: ObjectForm<Hikawa> = {
   fields: [pause],
   draftOf: (spec) => ({ spec }),
   specOf: ({ spec = {} }) => spec,
-  content: (form) => (
-    <NumberField form={form} path={pause} label="Pause" hint="Between two words, in milliseconds." />
-  ),
+  content: (form) => <NumberField form={form} path={pause} label={text.pause} hint={text.pauseHint} />,
 };
 
 /** The screen that creates a Hikawa. */
 export const NewHikawa = () => (
-  <NewObject kind={hikawaForm} title="Create a Hikawa" spec={{ intervalMillis: 500 }} />
+  <NewObject kind={hikawaForm} title={text.title} spec={{ intervalMillis: 500 }} />
 );

@@ -14,11 +14,12 @@ import { ObjectScreen } from "../ui/objectscreen.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
 import { hikawas, kiyoshis, zundokos } from "./resources.ts";
+import { factText, listText, songText as text } from "./text.ts";
 import { isWordOf, singersOf, songOf, type Word } from "./words.ts";
 import "./song.css";
 import type { KubeObject, Stored } from "denrei/kinds";
 
-const trail = ["/zundoko", "Zundoko"] as const;
+const trail = ["/zundoko", listText.title] as const;
 
 /** More words would make the page slow. */
 const maxShown = 300;
@@ -62,31 +63,30 @@ function SongOf({
   return (
     <>
       <Head title={metadata.name} trail={trail} status={<Health of={hikawa} />}>
-        <DeleteButton
-          resource={hikawas}
-          object={hikawa}
-          consequence="The song ends, and all its words are deleted."
-        />
+        <DeleteButton resource={hikawas} object={hikawa} consequence={text.consequence} />
       </Head>
       <div class="stack">
         <Words words={words} song={song} />
         <div class="columns">
           <Facts
-            title="Facts"
+            title={factText.title}
             of={[
-              ["Namespace", metadata.namespace],
-              ["Words", words.asOf !== undefined && song.filter(({ say }) => say !== "Kiyoshi!").length],
-              ["Pause", `${spec.intervalMillis} ms between two words`],
+              [factText.namespace, metadata.namespace],
               [
-                "Sung by",
+                factText.words,
+                words.asOf !== undefined && song.filter(({ say }) => say !== "Kiyoshi!").length,
+              ],
+              [factText.pause, factText.pauseBetween(spec.intervalMillis)],
+              [
+                factText.singers,
                 song.length > 0 &&
                   singersOf(song).map(([by, words]) => (
                     <div key={by}>
-                      <code>{by}</code>, {words} {words === 1 ? "word" : "words"}
+                      <code>{by}</code>, {factText.wordsOf(words)}
                     </div>
                   )),
               ],
-              ["Created", <Age key="created" of={metadata.creationTimestamp} />],
+              [factText.created, <Age key="created" of={metadata.creationTimestamp} />],
             ]}
           />
           <Conditions of={hikawa} />
@@ -105,7 +105,7 @@ function Words({ words, song }: { words: Watched; song: readonly Word[] }) {
   return (
     <section class="card" aria-labelledby="song">
       <header>
-        <h2 id="song">The song</h2>
+        <h2 id="song">{text.title}</h2>
         <label class="row">
           <input
             type="checkbox"
@@ -113,13 +113,13 @@ function Words({ words, song }: { words: Watched; song: readonly Word[] }) {
             disabled={!canSpeak}
             onChange={({ currentTarget }) => setAloud(currentTarget.checked)}
           />
-          Read aloud
-          {!canSpeak && <span class="quiet small">(not supported by this browser)</span>}
+          {text.readAloud}
+          {!canSpeak && <span class="quiet small">{text.cannotSpeak}</span>}
         </label>
       </header>
-      {before > 0 && <p class="quiet small">{before} earlier words</p>}
-      <div role="log" aria-label="Words">
-        <Loaded watched={words} empty={<p>No words yet. New words appear here.</p>}>
+      {before > 0 && <p class="quiet small">{text.earlier(before)}</p>}
+      <div role="log" aria-label={text.words}>
+        <Loaded watched={words} empty={<p>{text.none}</p>}>
           {() => (
             <ol class="song">
               {song.slice(before).map(({ name, say, by }) => (

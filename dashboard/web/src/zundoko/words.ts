@@ -2,6 +2,7 @@
 import type { Hikawa, Kiyoshi, Zundoko } from "@denrei/functions/zundoko/kinds";
 import { numberOf, saidByAnnotation } from "@denrei/functions/zundoko/names";
 import { controllerOf, type KubeObject, type Stored } from "denrei/kinds";
+import { factText as text } from "./text.ts";
 
 /** A word of a song. */
 export interface Word {
@@ -40,5 +41,5 @@ export function songOf(
 /** The number of words of each replica, sorted by name. */
 export const singersOf = (song: readonly Word[]): readonly (readonly [by: string, words: number])[] =>
   [...Map.groupBy(song, ({ by }) => by)]
-    .map(([by, words]) => [by || "unknown", words.length] as const)
+    .map(([by, words]) => [by || text.unknownSinger, words.length] as const)
     .sort(([a], [b]) => a.localeCompare(b));
