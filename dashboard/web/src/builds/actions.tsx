@@ -9,6 +9,7 @@ import { DeleteButton } from "../ui/deletebutton.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
 import { endOf, isRebuildRequested, newestFirst, numberOf } from "./build.ts";
 import { rebuildPatch, refreshPatch } from "./patches.ts";
+import { actionText as text } from "./text.ts";
 
 export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: readonly Stored<Build>[] }) {
   const { metadata, spec } = sync;
@@ -20,30 +21,30 @@ export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: re
       <ActionButton
         needs={needs}
         disabled={spec.paused === true}
-        onClick={() => change(refreshPatch(), "Checking GitHub for a newer commit.")}
+        onClick={() => change(refreshPatch(), text.refreshing)}
       >
-        Refresh now
+        {text.refresh}
       </ActionButton>
       <BuildAgain sync={sync} newest={newestFirst(builds)[0]} />
       {spec.paused ? (
         <ActionButton
           needs={needs}
-          onClick={() => change({ spec: { paused: null } }, `Resumed ${metadata.name}.`)}
+          onClick={() => change({ spec: { paused: null } }, text.resumed(metadata.name))}
         >
-          Resume
+          {text.resume}
         </ActionButton>
       ) : (
         <ActionButton
           needs={needs}
-          onClick={() => change({ spec: { paused: true } }, `Paused ${metadata.name}.`)}
+          onClick={() => change({ spec: { paused: true } }, text.paused(metadata.name))}
         >
-          Pause
+          {text.pause}
         </ActionButton>
       )}
       <DeleteButton
         resource={remoteSyncs}
         object={sync}
-        consequence={`Its builds and their logs are deleted too. ${spec.applicationRef.name} keeps running its current image.`}
+        consequence={text.consequence(spec.applicationRef.name)}
         leadsTo="/builds"
       />
     </>
@@ -61,11 +62,11 @@ function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored
       onClick={() =>
         void notifyOutcome(
           patch(buildResource, objectKeyOf(newest), rebuildPatch()),
-          `Building the commit of build ${numberOf(newest)} again.`,
+          text.rebuilding(numberOf(newest)),
         )
       }
     >
-      Build again
+      {text.rebuild}
     </ActionButton>
   );
 }

@@ -3,6 +3,7 @@ import type { Build, KpackCondition } from "@denrei/functions/paas/kinds/kpack";
 import { kpack } from "@denrei/functions/paas/names";
 import type { Stored } from "denrei/kinds";
 import type { Tone } from "../ui/status.tsx";
+import { buildsText as text } from "./text.ts";
 
 /** The number of a build among those of its Image. */
 export const numberOf = ({ metadata }: Build): number => Number(metadata.labels?.[kpack.buildNumber] ?? 0);
@@ -15,20 +16,11 @@ export const newestFirst = (builds: readonly Stored<Build>[]): readonly Stored<B
       numberOf(b) - numberOf(a),
   );
 
-/** https://github.com/buildpacks-community/kpack/blob/v0.17.2/docs/build.md */
-const reasons: Readonly<Record<string, string>> = {
-  CONFIG: "changed settings",
-  COMMIT: "new commit",
-  BUILDPACK: "new buildpacks",
-  STACK: "new stack",
-  TRIGGER: "requested",
-};
-
-/** Why kpack started the build. */
+/** Why kpack started the build: https://github.com/buildpacks-community/kpack/blob/v0.17.2/docs/build.md */
 export const reasonOf = ({ metadata }: Build): string =>
   (metadata.annotations?.[kpack.reason] ?? "")
     .split(",")
-    .map((reason) => reasons[reason] ?? reason.toLowerCase())
+    .map((reason) => text.reasons[reason] ?? reason.toLowerCase())
     .join(", ");
 
 const succeeded = ({ status }: Build): KpackCondition | undefined =>
@@ -37,9 +29,9 @@ const succeeded = ({ status }: Build): KpackCondition | undefined =>
 /** The result of a build. */
 export function resultOf(build: Build): readonly [Tone, string] {
   const { status } = succeeded(build) ?? {};
-  if (status === "True") return ["good", "Succeeded"];
-  if (status === "False") return ["bad", "Failed"];
-  return build.status?.podName === undefined ? ["off", "Waiting"] : ["busy", "Running"];
+  if (status === "True") return ["good", text.results.succeeded];
+  if (status === "False") return ["bad", text.results.failed];
+  return build.status?.podName === undefined ? ["off", text.results.waiting] : ["busy", text.results.running];
 }
 
 /** kpack's error message of a failed build. */

@@ -3,6 +3,7 @@ import type { Path } from "../ui/form/draft.ts";
 import { ChoiceField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { PairsField } from "../ui/form/pairs.tsx";
+import { fieldText as text } from "./text.ts";
 
 const builder: Path = ["spec", "builder"];
 const builderKind: Path = [...builder, "kind"];
@@ -15,11 +16,7 @@ export const shownBuildFields: readonly Path[] = [
 ];
 
 /** Which commit of a pull request is built. */
-export const commitsOfPullRequest = [
-  ["", "The result of merging it now (default)"],
-  ["Merge", "The result of merging it now"],
-  ["Head", "Its last commit"],
-] as const;
+export const commitsOfPullRequest = Object.entries(text.commits);
 
 /** The fields for the image repository. */
 export function ImageFields({ form }: { form: Form }) {
@@ -28,15 +25,11 @@ export function ImageFields({ form }: { form: Form }) {
     <>
       <TextField
         {...field("name")}
-        label="Image repository"
-        placeholder="registry.example.com/acme/web"
-        hint="A repository in a registry, without a tag."
+        label={text.image}
+        placeholder={text.imageExample}
+        hint={text.imageHint}
       />
-      <TextField
-        {...field("secretName")}
-        label="Registry credentials Secret"
-        hint="Used to push and pull. Leave empty if the registry needs no credentials."
-      />
+      <TextField {...field("secretName")} label={text.imageSecret} hint={text.imageSecretHint} />
     </>
   );
 }
@@ -49,31 +42,28 @@ export function BuildFields({ form }: { form: Form }) {
       <ChoiceField
         form={form}
         path={builderKind}
-        label="Builder"
-        hint="The kpack builder that turns sources into images."
-        choices={[
-          ["", "The site's builder (default)"],
-          ["ClusterBuilder", "ClusterBuilder (cluster-wide)"],
-          ["Builder", "Builder (this namespace)"],
-        ]}
+        label={text.builder}
+        hint={text.builderHint}
+        choices={Object.entries(text.builders)}
         choose={(kind) => form.set(builder, kind && { ...(form.value(builder) as object | undefined), kind })}
       />
       {form.value(builderKind) !== undefined && (
-        <TextField form={form} path={[...builder, "name"]} label="Builder name" placeholder="default" />
+        <TextField
+          form={form}
+          path={[...builder, "name"]}
+          label={text.builderName}
+          placeholder={text.builderExample}
+        />
       )}
-      <PairsField
-        {...field("resources", "requests")}
-        label="Build resource requests"
-        hint="cpu: 100m, memory: 512Mi"
-      />
-      <PairsField {...field("resources", "limits")} label="Build resource limits" hint="memory: 2Gi" />
+      <PairsField {...field("resources", "requests")} label={text.requests} hint={text.requestsHint} />
+      <PairsField {...field("resources", "limits")} label={text.limits} hint={text.limitsHint} />
       <TextField
         {...field("cacheSize")}
-        label="Build cache size"
-        placeholder="2G"
-        hint="Size of the volume that builds share as a cache. kpack decides if empty."
+        label={text.cache}
+        placeholder={text.cacheExample}
+        hint={text.cacheHint}
       />
-      <NumberField {...field("timeoutSeconds")} label="Build timeout in seconds" min={1} />
+      <NumberField {...field("timeoutSeconds")} label={text.timeout} min={1} />
     </>
   );
 }

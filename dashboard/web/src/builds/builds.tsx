@@ -13,6 +13,7 @@ import { type Column, Table } from "../ui/table.tsx";
 import { endOf, newestFirst, numberOf, reasonOf, resultOf } from "./build.ts";
 import { Commit } from "./repository.tsx";
 import { Steps } from "./steps.tsx";
+import { buildsText as text } from "./text.ts";
 
 interface Shown {
   readonly sync: Stored<RemoteSync>;
@@ -27,12 +28,12 @@ export function Builds({ sync, builds, pods, url, selected }: Shown) {
   return (
     <section class="card" aria-labelledby="builds">
       <header>
-        <h2 id="builds">Builds</h2>
+        <h2 id="builds">{text.title}</h2>
       </header>
       {builds.state === "refused" && builds.error?.status === 404 ? (
         <p>
-          kpack is not installed in this cluster, so builds cannot run.{" "}
-          <OutLink to="https://github.com/buildpacks-community/kpack">Read how to install it</OutLink>
+          {text.noKpack}{" "}
+          <OutLink to="https://github.com/buildpacks-community/kpack">{text.installKpack}</OutLink>
         </p>
       ) : (
         <Loaded watched={builds} empty={<NoBuilds sync={sync} />}>
@@ -65,8 +66,8 @@ function NoBuilds({ sync }: { sync: RemoteSync }) {
   const why = conditionsOf(sync).find(({ type, status }) => type === "Ready" && status !== "True");
   return (
     <>
-      <h3>No builds yet</h3>
-      <p>{why?.message || "A build starts when the commit is known."}</p>
+      <h3>{text.none}</h3>
+      <p>{why?.message || text.whyNone}</p>
     </>
   );
 }
@@ -78,24 +79,24 @@ const columnsWith = (
   shown: Stored<Build> | undefined,
 ): readonly Column<Stored<Build>>[] => [
   [
-    "Build",
+    text.columns.build,
     (build) => (
       <a href={`${at}?build=${numberOf(build)}`} aria-current={build === shown || undefined}>
         #{numberOf(build)}
-        <span class="unseen"> step by step</span>
+        <span class="unseen">{text.stepByStep}</span>
       </a>
     ),
   ],
   [
-    "Result",
+    text.columns.result,
     (build) => {
       const [tone, word] = resultOf(build);
       return <Status tone={tone}>{word}</Status>;
     },
   ],
-  ["Reason", reasonOf],
-  ["Revision", ({ spec }) => <Commit sha={spec.source?.git?.revision} url={url} />],
-  ["Duration", (build) => <Duration from={build.metadata.creationTimestamp} to={endOf(build)} />],
-  ["Image", ({ status }) => <ImageName of={status?.latestImage} />],
-  ["Started", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+  [text.columns.reason, reasonOf],
+  [text.columns.revision, ({ spec }) => <Commit sha={spec.source?.git?.revision} url={url} />],
+  [text.columns.duration, (build) => <Duration from={build.metadata.creationTimestamp} to={endOf(build)} />],
+  [text.columns.image, ({ status }) => <ImageName of={status?.latestImage} />],
+  [text.columns.started, ({ metadata }) => <Age of={metadata.creationTimestamp} />],
 ];

@@ -5,6 +5,7 @@ import { Age } from "../ui/age.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { ImageName } from "../ui/imagename.tsx";
 import { Commit, Followed, Source } from "./repository.tsx";
+import { factText as text } from "./text.ts";
 
 export function Summary({ sync, url }: { sync: Stored<RemoteSync>; url: string | undefined }) {
   const { metadata, spec, status } = sync;
@@ -13,42 +14,39 @@ export function Summary({ sync, url }: { sync: Stored<RemoteSync>; url: string |
   const env = spec.build?.env ?? [];
   return (
     <Facts
-      title="Summary"
+      title={text.title}
       of={[
         [
-          "Application",
+          text.application,
           <a key="application" href={`/applications/${metadata.namespace}/${application}`}>
             {application}
           </a>,
         ],
-        ["Repository", <Source key="source" of={spec.base} url={url} />],
+        [text.repository, <Source key="source" of={spec.base} url={url} />],
         [
-          "Follows",
+          text.source,
           <>
             <Followed sync={sync} url={url} />
-            {revision !== undefined && `, ${revision === "Head" ? "its last commit" : "as merged"}`}
-            {status?.baseBranch && `, targeting ${status.baseBranch}`}
+            {revision !== undefined && text.commits[revision]}
+            {status?.baseBranch && text.target(status.baseBranch)}
           </>,
         ],
         [
-          "Revision",
-          status?.revision ? <Commit key="revision" sha={status.revision} url={url} /> : "not known yet",
+          text.revision,
+          status?.revision ? <Commit key="revision" sha={status.revision} url={url} /> : text.noRevision,
         ],
+        [text.image, status?.latestImage ? <ImageName key="image" of={status.latestImage} /> : text.noImage],
         [
-          "Newest image",
-          status?.latestImage ? <ImageName key="image" of={status.latestImage} /> : "none yet",
-        ],
-        [
-          "Image repository",
+          text.imageRepository,
           <>
             <code>{image.name}</code>
-            {image.secretName && <>, Secret {image.secretName}</>}
+            {image.secretName && text.imageSecret(image.secretName)}
           </>,
         ],
-        ["GitHub token", `Secret ${spec.base.github.secretName}`],
-        ["Builder", builder && `${builder.kind} ${builder.name}`],
+        [text.token, text.secret(spec.base.github.secretName)],
+        [text.builder, builder && `${builder.kind} ${builder.name}`],
         [
-          "Build variables",
+          text.variables,
           env.length > 0 &&
             env.map(({ name, value = "" }) => (
               <div key={name}>
@@ -58,7 +56,7 @@ export function Summary({ sync, url }: { sync: Stored<RemoteSync>; url: string |
               </div>
             )),
         ],
-        ["Created", <Age key="created" of={metadata.creationTimestamp} />],
+        [text.created, <Age key="created" of={metadata.creationTimestamp} />],
       ]}
     />
   );

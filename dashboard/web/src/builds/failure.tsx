@@ -3,6 +3,7 @@ import type { RemoteSync } from "@denrei/functions/paas/kinds";
 import { Age } from "../ui/age.tsx";
 import { LogText } from "../ui/log/lines.tsx";
 import { conditionsOf } from "../ui/status.tsx";
+import { failureText as text } from "./text.ts";
 
 type Failure = NonNullable<NonNullable<RemoteSync["status"]>["lastFailure"]>;
 
@@ -17,7 +18,7 @@ export function LastFailure({ sync, log }: { sync: RemoteSync; log: LogShown }) 
   return (
     <section class="card" aria-labelledby="failure">
       <header>
-        <h2 id="failure">Last failure</h2>
+        <h2 id="failure">{text.title}</h2>
       </header>
       {isLast ? (
         <About failure={failure} log={log} />
@@ -38,23 +39,23 @@ function About({ failure, log: shown }: { failure: Failure; log: LogShown }) {
   return (
     <div class="stack">
       <p>
-        {build} of <code title={revision}>{revision.slice(0, 7)}</code> failed
+        {build} {text.of} <code title={revision}>{revision.slice(0, 7)}</code> {text.failed}
         {step && (
           <>
             {" "}
-            in the step <strong>{step}</strong>
+            {text.inStep} <strong>{step}</strong>
           </>
         )}
         , <Age of={time} />: {message}
       </p>
       {log && (
         <details open={shown === "shown"}>
-          <summary>End of its log</summary>
+          <summary>{text.log}</summary>
           <section
             class="log"
             // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
             tabIndex={0}
-            aria-label={`End of the log of ${step ?? build}`}
+            aria-label={text.logOf(step ?? build)}
           >
             <LogText text={log} />
           </section>

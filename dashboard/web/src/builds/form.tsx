@@ -13,23 +13,15 @@ import { More } from "../ui/form/group.tsx";
 import { type Draft, NewObject, type ObjectForm } from "../ui/form/object.tsx";
 import { useSuggestedObjects } from "../ui/form/suggestions.ts";
 import { BuildFields, commitsOfPullRequest, ImageFields, shownBuildFields } from "./buildfields.tsx";
+import { listText, formText as text } from "./text.ts";
 
 const github: Path = ["spec", "base", "github"];
 
-const sources = [
-  ["default", "The default branch"],
-  ["branch", "A branch"],
-  ["pullRequest", "A pull request"],
-  ["sha", "A commit"],
-] as const;
-type Source = (typeof sources)[number][0];
+type Source = keyof typeof text.sources;
+const sources = Object.entries(text.sources) as readonly (readonly [Source, string])[];
 
 /** Error messages by source. If a specification has several sources, the first of these counts. */
-const expectations = {
-  sha: "Enter a full commit ID of 40 hexadecimal digits.",
-  pullRequest: "Enter the number of a pull request.",
-  branch: "Enter the name of a branch.",
-} as const;
+const expectations = text.problems;
 
 /** Stricter than the API server, which still accepts deprecated forms of a commit. */
 const isValid = (source: string, value: unknown): boolean =>
@@ -63,7 +55,7 @@ const sourceOf = (spec: object): Source =>
 /** Creates and edits RemoteSyncs. */
 export const remoteSyncForm: ObjectForm<RemoteSync> = {
   resource: remoteSyncs,
-  list: ["/builds", "Builds"],
+  list: ["/builds", listText.title],
   schema: schemaOfDraft(),
   skeleton: { spec: { applicationRef: {}, base: { github: {} }, image: {} } },
   fields: [["source"], ["spec", "applicationRef", "name"], ...fieldsOf()],
@@ -78,7 +70,7 @@ export function NewRemoteSync() {
   return (
     <NewObject
       kind={remoteSyncForm}
-      title="Build a repository"
+      title={text.title}
       spec={application ? { applicationRef: { name: application } } : {}}
     />
   );
@@ -107,34 +99,36 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
       <RadioField
         form={form}
         path={["source"]}
-        label="Source"
+        label={text.source}
         choices={sources}
         choose={(chosen) => form.set([], withSource(form.value([]), chosen))}
       />
-      {source === "branch" && <TextField {...of("branch")} label="Branch" placeholder="main" />}
+      {source === "branch" && (
+        <TextField {...of("branch")} label={text.branch} placeholder={text.branchExample} />
+      )}
       {source === "pullRequest" && (
         <>
-          <NumberField {...of("pullRequest")} label="Pull request number" min={1} />
-          <ChoiceField {...field("revision")} label="Commit to build" choices={commitsOfPullRequest} />
+          <NumberField {...of("pullRequest")} label={text.pullRequest} min={1} />
+          <ChoiceField {...field("revision")} label={text.commitToBuild} choices={commitsOfPullRequest} />
         </>
       )}
       {source === "sha" && (
         <TextField
           {...of("sha")}
-          label="Commit"
-          placeholder="0123456789abcdef0123456789abcdef01234567"
-          hint="The full ID: 40 hexadecimal digits."
+          label={text.commit}
+          placeholder={text.commitExample}
+          hint={text.commitHint}
         />
       )}
       <TokenSecretField form={form} at={github} namespace={namespace} />
       <ImageFields form={form} />
-      <EnvField {...field("build", "env")} label="Build environment variables" />
-      <More what="folder, builder, build resources, timeout">
+      <EnvField {...field("build", "env")} label={text.variables} />
+      <More what={text.more}>
         <TextField
           {...field("base", "subPath")}
-          label="Repository folder"
-          placeholder="services/web"
-          hint="Defaults to the whole repository."
+          label={text.folder}
+          placeholder={text.folderExample}
+          hint={text.folderHint}
         />
         <BuildFields form={form} />
       </More>
@@ -149,9 +143,9 @@ function ApplicationField({ form, namespace }: { form: Form; namespace: string }
     <TextField
       form={form}
       path={["spec", "applicationRef", "name"]}
-      label="Application"
-      placeholder="web"
-      hint="The Application in the same namespace that runs the image."
+      label={text.application}
+      placeholder={text.applicationExample}
+      hint={text.applicationHint}
       suggestions={found.map(({ metadata }) => metadata.name)}
     />
   );

@@ -5,24 +5,16 @@ import type { Condition, Stored } from "denrei/kinds";
 import { useMemo } from "preact/hooks";
 import { images, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
-import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
+import { ListScreen, type ListSearch } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { type SortValue, statusValue } from "../ui/sort.ts";
 import { conditionsOf, humanize, Status, type Tone } from "../ui/status.tsx";
 import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
 import { Commit, Followed, OptionalLink, type UrlOf, useUrlOf } from "./repository.tsx";
-
-const text: ListText = {
-  title: "Builds",
-  create: "Build a repository",
-  none: "No RemoteSyncs here yet",
-  about:
-    "A RemoteSync builds an Application's image from a branch, pull request, or commit, and rebuilds it for each new commit.",
-  createFirst: "Build the first repository",
-};
+import { kindsText, listText as text } from "./text.ts";
 
 const search: ListSearch<RemoteSync> = {
-  kinds: "RemoteSyncs",
+  kinds: kindsText,
   textsOf({ spec, status }) {
     const { owner, repo, branch, pullRequest } = spec.base.github;
     const reference = [branch, pullRequest && `#${pullRequest}`, status?.revision];
@@ -45,9 +37,14 @@ type Sync = Stored<RemoteSync>;
 
 const columnsWith = (urlOf: UrlOf): readonly Column<Sync>[] => [
   healthColumn,
-  ["Application", (sync) => <ApplicationLink sync={sync} />, "text", ({ spec }) => spec.applicationRef.name],
   [
-    "Repository",
+    text.columns.application,
+    (sync) => <ApplicationLink sync={sync} />,
+    "text",
+    ({ spec }) => spec.applicationRef.name,
+  ],
+  [
+    text.columns.repository,
     (sync) => {
       const { github } = sync.spec.base;
       return (
@@ -63,8 +60,11 @@ const columnsWith = (urlOf: UrlOf): readonly Column<Sync>[] => [
     "text",
     ({ spec: { base } }) => `${base.github.owner}/${base.github.repo}`,
   ],
-  ["Revision", ({ spec, status }) => <Commit sha={status?.revision} url={urlOf(spec.base.github)} />],
-  ["Build", (sync) => <BuildState sync={sync} />, "text", buildValue],
+  [
+    text.columns.revision,
+    ({ spec, status }) => <Commit sha={status?.revision} url={urlOf(spec.base.github)} />,
+  ],
+  [text.columns.build, (sync) => <BuildState sync={sync} />, "text", buildValue],
   createdColumn,
 ];
 
@@ -93,7 +93,7 @@ function builtOf(sync: RemoteSync): Condition | undefined {
 /** The state of the newest build, and its step while it runs. */
 function BuildState({ sync }: { sync: RemoteSync }) {
   const built = builtOf(sync);
-  if (built === undefined) return <span class="quiet">none yet</span>;
+  if (built === undefined) return <span class="quiet">{text.noBuild}</span>;
   const { status, reason, message } = built;
   const number = sync.status?.buildNumber;
   return (

@@ -7,6 +7,7 @@ import { useWatch } from "../api/watch.ts";
 import { Loaded } from "../ui/states.tsx";
 import { newestFirst } from "./build.ts";
 import { Steps } from "./steps.tsx";
+import { buildsText as text } from "./text.ts";
 
 /** Steps and logs of the newest build of each RemoteSync, and a link to all its builds. One stream serves all of them. */
 export function NewestBuilds({
@@ -23,14 +24,14 @@ export function NewestBuilds({
     const items = buildList.items.filter(({ metadata }) => metadata.labels?.[labels.remoteSync] === name);
     return (
       <div key={name} class="stack">
-        <Loaded watched={{ ...buildList, items }} empty={<p>{name} has not been built yet.</p>}>
+        <Loaded watched={{ ...buildList, items }} empty={<p>{text.notBuilt(name)}</p>}>
           {(found) => {
             const [newest] = newestFirst(found);
             return newest && <Steps key={newest.metadata.uid} build={newest} pods={podList} />;
           }}
         </Loaded>
         <p>
-          <a href={`/builds/${namespace}/${name}`}>All builds of {name}</a>
+          <a href={`/builds/${namespace}/${name}`}>{text.all(name)}</a>
         </p>
       </div>
     );

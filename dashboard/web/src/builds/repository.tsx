@@ -3,6 +3,7 @@ import type { RemoteSync } from "@denrei/functions/paas/kinds";
 import type { Image } from "@denrei/functions/paas/kinds/kpack";
 import { useMemo } from "preact/hooks";
 import { OutLink } from "../ui/link.tsx";
+import { repositoryText as text } from "./text.ts";
 
 /** A repository. */
 export interface RepositoryName {
@@ -51,7 +52,7 @@ export function Source({
       <OptionalLink to={url}>{`${github.owner}/${github.repo}`}</OptionalLink>
       {subPath && (
         <>
-          , folder <code>{subPath}</code>
+          {text.folder} <code>{subPath}</code>
         </>
       )}
     </>
@@ -64,23 +65,23 @@ export function Followed({ sync: { spec, status }, url }: { sync: RemoteSync; ur
   if (sha)
     return (
       <>
-        commit <Commit sha={sha} url={url} />
+        {text.commit} <Commit sha={sha} url={url} />
       </>
     );
   if (pullRequest !== undefined)
     return (
       <>
-        pull request{" "}
+        {text.pullRequest}{" "}
         <OptionalLink to={appendPath(url, `pull/${pullRequest}`)}>{`#${pullRequest}`}</OptionalLink>
       </>
     );
   if (branch)
     return (
       <>
-        branch <OptionalLink to={appendPath(url, `tree/${branch}`)}>{branch}</OptionalLink>
+        {text.branch} <OptionalLink to={appendPath(url, `tree/${branch}`)}>{branch}</OptionalLink>
       </>
     );
-  return <>default branch{status?.ref ? ` (${status.ref})` : ""}</>;
+  return <>{text.defaultBranch(status?.ref)}</>;
 }
 
 /** A commit, abbreviated as on GitHub. */

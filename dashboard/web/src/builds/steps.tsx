@@ -5,9 +5,11 @@ import { useId, useState } from "preact/hooks";
 import type { ContainerStatus, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Duration } from "../ui/age.tsx";
+import { Details } from "../ui/details.tsx";
 import { Log } from "../ui/log/log.tsx";
 import { Status, type Tone } from "../ui/status.tsx";
 import { failureOf, numberOf } from "./build.ts";
+import { stepsText as text } from "./text.ts";
 import { withoutPod } from "./withoutpod.ts";
 
 export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<PodObject> }) {
@@ -21,8 +23,13 @@ export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<Pod
   const failure = failureOf(build);
   return (
     <section class="stack" aria-labelledby={id}>
-      <h2 id={id}>Build {numberOf(build)}, step by step</h2>
-      {failure && !containers.some(hasFailed) && <p class="notice bad">{failure}</p>}
+      <h2 id={id}>{text.title(numberOf(build))}</h2>
+      {failure && !containers.some(hasFailed) && (
+        <div class="notice bad">
+          <p>{text.failed}</p>
+          <Details message={failure} />
+        </div>
+      )}
       {containers.length === 0 ? (
         <p class="quiet">{withoutPod(build, pods)}</p>
       ) : (
@@ -55,11 +62,11 @@ function stateOf({ state }: ContainerStatus, isOver: boolean): StepState {
   if (state?.terminated) {
     const { exitCode } = state.terminated;
     return exitCode === 0
-      ? { tone: "good", word: "Done", opens: "when asked" }
-      : { tone: "bad", word: `Failed with exit code ${exitCode}`, opens: "automatically" };
+      ? { tone: "good", word: text.done, opens: "when asked" }
+      : { tone: "bad", word: text.failedWith(exitCode), opens: "automatically" };
   }
-  if (state?.running) return { tone: "busy", word: "Running", opens: "automatically" };
-  return { tone: "off", word: isOver ? "Not run" : "Waiting", opens: "never" };
+  if (state?.running) return { tone: "busy", word: text.running, opens: "automatically" };
+  return { tone: "off", word: isOver ? text.notRun : text.waiting, opens: "never" };
 }
 
 function Step({
@@ -96,7 +103,7 @@ function Step({
       {isOpen && (
         <div id={id} class="opened">
           <Log
-            name={`${name} in ${pod}`}
+            name={text.log(name, pod)}
             file={`${pod}-${name}`}
             namespace={namespace}
             targets={[{ pod, container: name }]}

@@ -1,25 +1,19 @@
 /** Messages for users who may not see a part of the bus. They name the missing role. */
 import { Details } from "../ui/details.tsx";
 import { namespace } from "../ui/namespace.tsx";
+import { text } from "./text.ts";
+
+const words = text.refused;
 
 /** A role that grants access to a part of the bus. `view` is also part of `edit` and `admin`. */
 export type BusRole = "denrei-bus-viewer" | "view";
 
 /** Says which role the user needs. */
 export function NeedsRole({ of: role }: { of: BusRole }) {
-  if (role === "denrei-bus-viewer")
-    return (
-      <>
-        You need the role <code>{role}</code> in the whole cluster. Ask a cluster administrator.
-      </>
-    );
   return (
     <>
-      You need the role <code>{role}</code>{" "}
-      {namespace.value === ""
-        ? " in the whole cluster. Choose a namespace in which you have it"
-        : ` in ${namespace.value}. Choose a namespace in which you have it`}
-      , or ask a cluster administrator.
+      {words.need} <code>{role}</code>{" "}
+      {role === "denrei-bus-viewer" ? words.inCluster : words.inNamespace(namespace.value)}
     </>
   );
 }
@@ -37,12 +31,8 @@ export function BusRefused({
   const isForbidden = error.status === 403;
   return (
     <div role="alert" class="empty">
-      <h2>{isForbidden ? `You cannot view ${what}` : "Not available"}</h2>
-      {isForbidden && (
-        <p>
-          <NeedsRole of={needs} />
-        </p>
-      )}
+      <h2>{isForbidden ? words.forbidden(what) : words.title(what)}</h2>
+      <p>{isForbidden ? <NeedsRole of={needs} /> : words.why}</p>
       <Details message={error.message} />
     </div>
   );

@@ -1,6 +1,9 @@
 /** Links to objects, and causes of reconciles. */
 import type { ObjectName, ReconcileCause } from "../../../api/bus.ts";
 import { historyAddress } from "./addresses.ts";
+import { text } from "./text.ts";
+
+const words = text.causes;
 
 /** An object's name, linked to its history. */
 export function ObjectLink({ of: object }: { of: ObjectName }) {
@@ -21,23 +24,23 @@ export function Cause({ of: cause, about }: { of: ReconcileCause; about: ObjectN
     case "object":
       return (
         <>
-          {isSame(cause.object, about) ? "It" : <ObjectLink of={cause.object} />} changed{" "}
-          <span class="quiet small">resource version {cause.resourceVersion}</span>
+          {isSame(cause.object, about) ? words.it : <ObjectLink of={cause.object} />} {words.changed}{" "}
+          <span class="quiet small">{words.version(cause.resourceVersion)}</span>
         </>
       );
     case "webhook":
       return (
         <>
-          Webhook{" "}
+          {words.webhook}{" "}
           <strong>
             {cause.provider} {cause.event}
           </strong>{" "}
-          received <span class="quiet small">delivery {cause.delivery}</span>
+          {words.received} <span class="quiet small">{words.delivery(cause.delivery)}</span>
         </>
       );
     case "timer":
-      return <>Timer fired</>;
+      return <>{words.timer}</>;
     case "replay":
-      return <>Dead letter replayed</>;
+      return <>{words.replay}</>;
   }
 }

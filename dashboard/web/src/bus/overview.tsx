@@ -12,6 +12,7 @@ import { BusRefused, NeedsRole } from "./forbidden.tsx";
 import { EventsChart } from "./live/events.tsx";
 import { useLive } from "./live/live.ts";
 import { BusTabs } from "./tabs.tsx";
+import { text } from "./text.ts";
 
 export function BusOverview() {
   useNamespaceInAddress();
@@ -19,9 +20,12 @@ export function BusOverview() {
   const rights = useQuery<BusRights>(`/api/bus/rights?${query}`);
   return (
     <>
-      <Head title="The bus" />
+      <Head title={text.title} />
       <BusTabs current="" />
-      <QueryResult result={rights} refused={(error) => <BusRefused what="the bus" error={error} />}>
+      <QueryResult
+        result={rights}
+        refused={(error) => <BusRefused what={text.overview.what} error={error} />}
+      >
         {({ functions }) => (functions ? <WholeBus /> : <NamespacePart />)}
       </QueryResult>
     </>
@@ -34,7 +38,7 @@ function WholeBus() {
   return (
     <QueryResult
       result={figures}
-      refused={(error) => <BusRefused what="the figures" needs="denrei-bus-viewer" error={error} />}
+      refused={(error) => <BusRefused what={text.overview.figures} needs="denrei-bus-viewer" error={error} />}
     >
       {({ functions, kinds }) => (
         <>
@@ -54,8 +58,7 @@ function NamespacePart() {
   return (
     <div class="stack">
       <p class="notice">
-        You see only {namespace.value === "" ? "your namespaces" : `the namespace ${namespace.value}`}, not
-        the figures of the whole bus. <NeedsRole of="denrei-bus-viewer" />
+        {text.overview.part(namespace.value)} <NeedsRole of="denrei-bus-viewer" />
       </p>
       <WorkersTable />
     </div>

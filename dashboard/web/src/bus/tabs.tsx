@@ -1,14 +1,15 @@
 import "./bus.css";
 import { Tabs } from "../ui/tabs.tsx";
+import { text } from "./text.ts";
 
 const tabs = [
-  ["", "Overview"],
-  ["deadletters", "Dead letters"],
-  ["history", "History"],
-  ["runbooks", "Runbooks"],
+  ["", text.tabs.overview],
+  ["deadletters", text.tabs.deadLetters],
+  ["history", text.tabs.history],
+  ["runbooks", text.tabs.runbooks],
 ] as const;
 
 /** The tabs of the bus screens. */
 export function BusTabs({ current }: { current: (typeof tabs)[number][0] | undefined }) {
-  return <Tabs at="/bus" tabs={tabs} current={current} label="The bus" />;
+  return <Tabs at="/bus" tabs={tabs} current={current} label={text.title} />;
 }

@@ -2,6 +2,40 @@
 import { plural } from "./numbers.ts";
 
 export const text = {
+  title: "The bus",
+  tabs: {
+    overview: "Overview",
+    deadLetters: "Dead letters",
+    history: "History",
+    runbooks: "Runbooks",
+  },
+  overview: {
+    what: "the bus",
+    figures: "the figures",
+    part: (namespace: string) =>
+      `You see only ${namespace === "" ? "your namespaces" : `the namespace ${namespace}`}, not the figures of the whole bus.`,
+  },
+  refused: {
+    forbidden: (what: string) => `You cannot view ${what}`,
+    title: (what: string) => `Cannot show ${what}`,
+    why: "The dashboard refused the request.",
+    /** Before the name of the role, and after it. */
+    need: "You need the role",
+    inCluster: "in the whole cluster. Ask a cluster administrator.",
+    inNamespace: (namespace: string) =>
+      `in ${namespace === "" ? "the whole cluster" : namespace}. Choose a namespace in which you have it, or ask a cluster administrator.`,
+  },
+  causes: {
+    /** In place of the object whose cause is shown. */
+    it: "It",
+    changed: "changed",
+    version: (resourceVersion: string) => `resource version ${resourceVersion}`,
+    webhook: "Webhook",
+    received: "received",
+    delivery: (id: string) => `delivery ${id}`,
+    timer: "Timer fired",
+    replay: "Dead letter replayed",
+  },
   notFound: {
     title: "Page not found",
     why: "The bus has no such page.",
@@ -32,6 +66,14 @@ export const text = {
     later: "Later",
     reset: "Reset zoom",
     hint: "Drag across a chart to zoom.",
+    /** The name on the button, and the words after "the last". */
+    ranges: {
+      "5m": { name: "5 min", phrase: "5 minutes" },
+      "15m": { name: "15 min", phrase: "15 minutes" },
+      "1h": { name: "1 h", phrase: "hour" },
+      "6h": { name: "6 h", phrase: "6 hours" },
+      "24h": { name: "24 h", phrase: "24 hours" },
+    },
     last: (range: string) => `The last ${range}`,
     between: (from: string, to: string) => `${from} to ${to}`,
     steps: (length: string) => `in steps of ${length}`,

@@ -23,7 +23,7 @@ export const factText = {
   pause: "Pause",
   pauseOf: (millis: number) => `${millis} ms`,
   pauseBetween: (millis: number) => `${millis} ms between two words`,
-  singers: "Sung by",
+  singers: "Singers",
   wordsOf: (words: number) => `${words} ${words === 1 ? "word" : "words"}`,
   unknownSinger: "unknown",
   created: "Created",

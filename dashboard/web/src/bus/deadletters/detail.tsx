@@ -21,6 +21,7 @@ import { BusRefused } from "../forbidden.tsx";
 import { Cause, ObjectLink } from "../objects.tsx";
 import { Replay } from "./replay.tsx";
 import { ReplayResult } from "./replayresult.tsx";
+import { listText, detailText as text } from "./text.ts";
 
 export function DeadLetterScreen() {
   const { function: fn = "", namespace = "", name = "" } = useRoute().params;
@@ -36,11 +37,11 @@ export function DeadLetterScreen() {
     <>
       <Head
         title={name}
-        trail={[deadLettersAddress(), "Dead letters"]}
+        trail={[deadLettersAddress(), listText.title]}
         status={!replayed && value && <Status tone="bad">{humanize(value.reason)}</Status>}
       >
         {value && !replayed && (
-          <Replay deadLetters={[value]} label="Replay" onDone={() => setReplayed(value)} />
+          <Replay deadLetters={[value]} label={text.replay} onDone={() => setReplayed(value)} />
         )}
       </Head>
       {replayed && <ReplayResult of={replayed} onAgain={again} />}
@@ -53,7 +54,7 @@ export function DeadLetterScreen() {
             error.status === 404 ? (
               <Missing fn={fn} name={name} />
             ) : (
-              <BusRefused what="this dead letter" error={error} />
+              <BusRefused what={text.what} error={error} />
             )
           }
         >
@@ -67,11 +68,9 @@ export function DeadLetterScreen() {
 function Missing({ fn, name }: { fn: string; name: string }) {
   return (
     <div class="empty">
-      <h2>
-        No dead letter of {fn} for {name}
-      </h2>
-      <p>It was replayed, or its object changed and was reconciled.</p>
-      <a href={deadLettersAddress()}>All dead letters</a>
+      <h2>{text.missing(fn, name)}</h2>
+      <p>{text.missingWhy}</p>
+      <a href={deadLettersAddress()}>{text.all}</a>
     </div>
   );
 }
@@ -82,45 +81,46 @@ function Letter({ of: letter }: { of: DeadLetterDetail }) {
   return (
     <div class="columns">
       <section class="card" aria-labelledby="what">
-        <h2 id="what">Error</h2>
+        <h2 id="what">{text.error}</h2>
+        <p>{text.errorOf(letter.function)}</p>
         <p class="wrapped">{message}</p>
         {stack && (
           <details open>
-            <summary>Stack</summary>
+            <summary>{text.stack}</summary>
             <pre class="log whole">{stack}</pre>
           </details>
         )}
       </section>
       <Facts
-        title="Request"
+        title={text.request}
         of={[
           [
-            "Function",
+            text.function,
             <a key="function" href={deadLettersAddress(letter.function)}>
               {letter.function}
             </a>,
           ],
           [
-            "Object",
+            text.object,
             <>
               <ObjectLink of={object} />
               {screen && (
                 <>
                   {" "}
-                  <a href={screen}>Open the {object.kind}</a>
+                  <a href={screen}>{text.open(object.kind)}</a>
                 </>
               )}
             </>,
           ],
-          ["Cause", <Cause key="cause" of={cause} about={object} />],
-          ["Failed attempts", attempts],
+          [text.cause, <Cause key="cause" of={cause} about={object} />],
+          [text.attempts, attempts],
           [
-            "Given up",
+            text.givenUp,
             <>
-              <Age of={time} /> by {replica}
+              <Age of={time} /> {text.by} {replica}
             </>,
           ],
-          ["Trace", trace === null ? "none" : <a href={traceAddress(trace)}>{trace}</a>],
+          [text.trace, trace === null ? text.noTrace : <a href={traceAddress(trace)}>{trace}</a>],
         ]}
       />
     </div>

@@ -14,9 +14,9 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { withQuery } from "../../ui/urlstate.ts";
 import { deadLetterPath, deadLettersAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
-import { plural } from "../numbers.ts";
 import { BusTabs } from "../tabs.tsx";
 import { Replay } from "./replay.tsx";
+import { listText as text } from "./text.ts";
 
 export function DeadLetters() {
   useNamespaceInAddress();
@@ -33,17 +33,13 @@ export function DeadLetters() {
   const shown = filter.found;
   return (
     <>
-      <Head title="Dead letters">
+      <Head title={text.title}>
         {shown.length > 0 && (
-          <Replay
-            deadLetters={shown}
-            label={shown.length === 1 ? "Replay the one shown" : `Replay all ${shown.length} shown`}
-            onDone={result.reload}
-          />
+          <Replay deadLetters={shown} label={text.replay(shown.length)} onDone={result.reload} />
         )}
       </Head>
       <BusTabs current="deadletters" />
-      <QueryResult result={result} refused={(error) => <BusRefused what="dead letters" error={error} />}>
+      <QueryResult result={result} refused={(error) => <BusRefused what={text.what} error={error} />}>
         {() => (
           <>
             {(all.length > 0 || fn !== "") && (
@@ -56,14 +52,9 @@ export function DeadLetters() {
             {ofFunction.length === 0 ? (
               <Empty fn={fn} />
             ) : (
-              <Filtered filter={filter} what="dead letters">
+              <Filtered filter={filter} what={text.what}>
                 {(found) => (
-                  <Table
-                    rows={found}
-                    keyOf={keyOf}
-                    columns={columns}
-                    caption={plural(found.length, "dead letter")}
-                  />
+                  <Table rows={found} keyOf={keyOf} columns={columns} caption={text.caption(found.length)} />
                 )}
               </Filtered>
             )}
@@ -77,16 +68,9 @@ export function DeadLetters() {
 function Empty({ fn }: { fn: string }) {
   return (
     <div class="empty">
-      <h2>No dead letters{fn && ` of ${fn}`}</h2>
-      <p>
-        A request becomes a dead letter when retrying would not help. It stays until you replay it, or until
-        its object is reconciled after a change.
-      </p>
-      {fn ? (
-        <a href={deadLettersAddress()}>Dead letters of all functions</a>
-      ) : (
-        <a href="/bus">Bus overview</a>
-      )}
+      <h2>{text.none(fn)}</h2>
+      <p>{text.about}</p>
+      {fn ? <a href={deadLettersAddress()}>{text.ofAllFunctions}</a> : <a href="/bus">{text.overview}</a>}
     </div>
   );
 }
@@ -102,9 +86,9 @@ function FunctionFilter({
 }) {
   return (
     <label class="row">
-      Function
+      {text.function}
       <select class="narrow" value={chosen} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-        <option value="">All functions</option>
+        <option value="">{text.allFunctions}</option>
         {names.map((name) => (
           <option key={name} value={name}>
             {name}
@@ -125,7 +109,7 @@ const textOf = ({ function: fn, object, reason, message }: DeadLetterItem): stri
 
 const columns: readonly Column<DeadLetterItem>[] = [
   [
-    "Object",
+    text.columns.object,
     ({ function: fn, object }) => (
       <>
         <span class="quiet">{object.kind}</span>{" "}
@@ -136,12 +120,12 @@ const columns: readonly Column<DeadLetterItem>[] = [
     "text",
     ({ object }) => object.name,
   ],
-  ["Function", ({ function: fn }) => fn, "text", ({ function: fn }) => fn],
-  ["Reason", ({ reason }) => humanize(reason), "text", ({ reason }) => reason],
-  ["Attempts", ({ attempts }) => attempts, "number", ({ attempts }) => attempts],
-  ["Given up", ({ time }) => <Age of={time} />, "text", ({ time }) => timeValue(time)],
+  [text.columns.function, ({ function: fn }) => fn, "text", ({ function: fn }) => fn],
+  [text.columns.reason, ({ reason }) => humanize(reason), "text", ({ reason }) => reason],
+  [text.columns.attempts, ({ attempts }) => attempts, "number", ({ attempts }) => attempts],
+  [text.columns.givenUp, ({ time }) => <Age of={time} />, "text", ({ time }) => timeValue(time)],
   [
-    "Message",
+    text.columns.message,
     ({ message }) => (
       <span class="cut" title={message}>
         {message}

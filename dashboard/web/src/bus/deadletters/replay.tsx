@@ -5,7 +5,7 @@ import { RequestError, request } from "../../api/session.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { notify, withLead } from "../../ui/notices.tsx";
 import { deadLetterPath } from "../addresses.ts";
-import { plural } from "../numbers.ts";
+import { replayText as text } from "./text.ts";
 
 /** A button that replays dead letters after a confirmation. Disabled with a reason if the user may replay none of them. */
 export function Replay({
@@ -35,8 +35,8 @@ export function Replay({
       </button>
       {!isAllowed && (
         <p id={why} class="quiet small">
-          You cannot replay dead letters {namesOf(deadLetters)}. You need the right to create{" "}
-          <code>deadletters/replay</code> there, which the role <code>edit</code> includes.
+          {text.denied(namespacesOf(deadLetters))} <code>deadletters/replay</code> {text.deniedRole}{" "}
+          <code>edit</code> {text.deniedEnd}
         </p>
       )}
       {isConfirming && (
@@ -51,11 +51,9 @@ export function Replay({
   );
 }
 
-/** The namespaces of dead letters: `in team-a and team-b`. */
-function namesOf(deadLetters: readonly DeadLetterItem[]): string {
-  const names = [...new Set(deadLetters.map(({ object }) => object.namespace || "the cluster"))].sort();
-  return `in ${new Intl.ListFormat("en-US").format(names)}`;
-}
+/** The namespaces of dead letters, each once. */
+const namespacesOf = (deadLetters: readonly DeadLetterItem[]): readonly string[] =>
+  [...new Set(deadLetters.map(({ object }) => object.namespace || text.cluster))].sort();
 
 function Question({
   deadLetters,
@@ -71,24 +69,23 @@ function Question({
 }) {
   const [isSending, setSending] = useState(false);
   const [only] = deadLetters;
-  const what =
-    deadLetters.length === 1 && only ? only.object.name : plural(deadLetters.length, "dead letter");
+  const what = deadLetters.length === 1 && only ? only.object.name : text.several(deadLetters.length);
 
   async function send(): Promise<void> {
     setSending(true);
     const failures = await replay(deadLetters);
     const done = deadLetters.length - failures.length;
     if (done > 0) {
-      notify("good", `Requested ${done === 1 ? "the reconcile" : plural(done, "reconcile")}.`);
+      notify("good", text.requested(done));
       onDone();
     }
     for (const [message, of] of Map.groupBy(failures, ({ message }) => message))
-      notify("bad", withLead(`Cannot replay ${plural(of.length, "dead letter")}:`, message));
+      notify("bad", withLead(text.failed(of.length), message));
     onClose();
   }
 
   return (
-    <Dialog title={`Replay ${what}?`} onClose={onClose}>
+    <Dialog title={text.title(what)} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -96,16 +93,14 @@ function Question({
         }}
       >
         <p>
-          {deadLetters.length === 1 ? "The object is" : "The objects are"} reconciled again in the current
-          state. If it fails again, it becomes a dead letter again.{" "}
-          {left > 0 && ` You cannot replay ${plural(left, "other")}.`}
+          {text.about(deadLetters.length)} {left > 0 && text.left(left)}
         </p>
         <div class="actions">
           <button type="button" onClick={onClose}>
-            Cancel
+            {text.cancel}
           </button>
           <button type="submit" class="primary" disabled={isSending}>
-            Replay
+            {text.replay}
           </button>
         </div>
       </form>

@@ -5,6 +5,7 @@ import { QueryResult } from "../../ui/queryresult.tsx";
 import { historyAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { Entries } from "../history/entries.tsx";
+import { resultText as text } from "./text.ts";
 
 /** Follows the reconciles of the object after the replay. */
 export function ReplayResult({
@@ -19,18 +20,15 @@ export function ReplayResult({
   return (
     <section class="card replay-result" aria-labelledby="afterwards">
       <header>
-        <h2 id="afterwards">After the replay</h2>
-        <a href={historyAddress(object)}>History of {object.name}</a>
+        <h2 id="afterwards">{text.title}</h2>
+        <a href={historyAddress(object)}>{text.history(object.name)}</a>
       </header>
-      <QueryResult
-        result={result}
-        refused={(error) => <BusRefused what="the result of the replay" error={error} />}
-      >
+      <QueryResult result={result} refused={(error) => <BusRefused what={text.what} error={error} />}>
         {(history) => {
           const since = reconcilesSince(history, fn, time);
           return since.length === 0 ? (
             <p role="status" class="quiet">
-              Reconcile requested. Waiting for a worker…
+              {text.waiting}
             </p>
           ) : (
             <>
@@ -38,7 +36,7 @@ export function ReplayResult({
               {since.at(-1)?.outcome === "dead_lettered" && (
                 <div class="actions">
                   <button type="button" onClick={onAgain}>
-                    Open the new dead letter
+                    {text.open}
                   </button>
                 </div>
               )}

@@ -7,49 +7,42 @@ import { nowSeconds } from "../live/events.tsx";
 import type { Live } from "../live/live.ts";
 import { extent, functionSeries, type Pick, recent } from "../live/series.ts";
 import { count, duration, rate } from "../numbers.ts";
+import { functionsText as text } from "./text.ts";
 
 const stepSeconds = 15;
 
-/** The queues, in the order in which objects pass through them. */
-const queues = [
-  ["events", "Unseen", "Events, webhooks, and due requests that no worker has routed yet"],
-  ["pending", "Pending", "Objects waiting for a free worker"],
-  ["inFlight", "In flight", "Objects being reconciled"],
-  ["parked", "Parked", "Objects that changed during their reconcile"],
-  ["delayed", "Delayed", "Objects waiting for a timer"],
-  ["retrying", "Retrying", "Delayed objects that failed and will be retried"],
-] as const;
+const queues = Object.entries(text.queues) as readonly (readonly [
+  keyof typeof text.queues,
+  { readonly name: string; readonly about: string },
+])[];
 
 /** A table with a row per function. */
 export function Functions({ functions, live }: { functions: readonly FunctionFigures[]; live: Live }) {
   return (
     <section class="card" aria-labelledby="functions">
       <header>
-        <h2 id="functions">Functions</h2>
-        <span class="quiet small">
-          Percentiles cover the last {live.windowSeconds > 0 ? `${live.windowSeconds} s` : "seconds"}, charts
-          the last 15 minutes
-        </span>
+        <h2 id="functions">{text.title}</h2>
+        <span class="quiet small">{text.covers(live.windowSeconds)}</span>
       </header>
       <div class="table dense">
         <table>
           <thead>
             <tr>
-              <th scope="col">Function</th>
-              {queues.map(([field, name, title]) => (
-                <th key={field} scope="col" class="number" title={title}>
+              <th scope="col">{text.function}</th>
+              {queues.map(([field, { name, about }]) => (
+                <th key={field} scope="col" class="number" title={about}>
                   {name}
                 </th>
               ))}
-              <th scope="col" class="number" title="Requests that the function gave up">
-                Dead letters
+              <th scope="col" class="number" title={text.deadLetters.about}>
+                {text.deadLetters.name}
               </th>
-              <th scope="col">Reconciles per second</th>
-              <th scope="col" title="From the event to the start of the reconcile">
-                Event to start, p50 / p99
+              <th scope="col">{text.reconciles.name}</th>
+              <th scope="col" title={text.waited.about}>
+                {text.waited.name}
               </th>
-              <th scope="col" title="From the start of the reconcile to its end">
-                Reconcile, p50 / p99
+              <th scope="col" title={text.took.about}>
+                {text.took.name}
               </th>
             </tr>
           </thead>
@@ -70,15 +63,15 @@ function Row({ figures, samples }: { figures: FunctionFigures; samples: readonly
   const reconciles = (sample: LiveSample) => sample.functions[fn]?.reconciles ?? 0;
   return (
     <tr>
-      <th scope="row" data-label="Function">
+      <th scope="row" data-label={text.function}>
         <a href={functionAddress(fn)}>{fn}</a>
       </th>
-      {queues.map(([field, name]) => (
+      {queues.map(([field, { name }]) => (
         <td key={field} class={figures[field] ? "number" : "number zero"} data-label={name}>
           {count(figures[field])}
         </td>
       ))}
-      <td class={deadLetters ? "number" : "number zero"} data-label="Dead letters">
+      <td class={deadLetters ? "number" : "number zero"} data-label={text.deadLetters.name}>
         {deadLetters ? (
           <a class="bad-text" href={deadLettersAddress(fn)}>
             {count(deadLetters)}
@@ -87,24 +80,18 @@ function Row({ figures, samples }: { figures: FunctionFigures; samples: readonly
           count(deadLetters)
         )}
       </td>
-      <td data-label="Reconciles per second">
-        <Trend {...{ fn, samples }} of="Reconciles per second" pick={counting} absent={0} format={rate}>
+      <td data-label={text.reconciles.name}>
+        <Trend {...{ fn, samples }} of={text.reconciles.chart} pick={counting} absent={0} format={rate}>
           {rate(recent(samples, nowSeconds, reconciles))}
         </Trend>
       </td>
-      <td data-label="Event to start, p50 / p99">
-        <Trend
-          {...{ fn, samples }}
-          of="Time from event to start"
-          pick={waiting}
-          absent={null}
-          format={duration}
-        >
+      <td data-label={text.waited.name}>
+        <Trend {...{ fn, samples }} of={text.waited.chart} pick={waiting} absent={null} format={duration}>
           {spreadText(latest?.waited)}
         </Trend>
       </td>
-      <td data-label="Reconcile, p50 / p99">
-        <Trend {...{ fn, samples }} of="Time of a reconcile" pick={working} absent={null} format={duration}>
+      <td data-label={text.took.name}>
+        <Trend {...{ fn, samples }} of={text.took.chart} pick={working} absent={null} format={duration}>
           {spreadText(latest?.took)}
         </Trend>
       </td>
@@ -117,7 +104,7 @@ const waiting: Pick = { p50: ({ waited }) => waited.p50, p99: ({ waited }) => wa
 const working: Pick = { p50: ({ took }) => took.p50, p99: ({ took }) => took.p99 };
 
 const spreadText = (spread: FunctionSample["took"] | undefined): string =>
-  spread === undefined ? "no data" : `${duration(spread.p50)} / ${duration(spread.p99)}`;
+  spread === undefined ? text.noData : `${duration(spread.p50)} / ${duration(spread.p99)}`;
 
 /** A number with its recent history. */
 function Trend({
@@ -149,7 +136,7 @@ function Trend({
         <Chart
           series={series}
           size="small"
-          label={`${of} of ${fn} in the last 15 minutes: between ${format(range[0])} and ${format(range[1])}`}
+          label={text.chart(of, fn, format(range[0]), format(range[1]))}
           format={format}
         />
       )}

@@ -4,6 +4,7 @@ import { Age } from "../../ui/age.tsx";
 import { humanize, Status, type Tone } from "../../ui/status.tsx";
 import { KindName } from "../kindname.tsx";
 import { count } from "../numbers.ts";
+import { kindsText as text } from "./text.ts";
 
 /** A row per kind, or per namespace if the bridge watches single namespaces. Folded while all kinds are watched. */
 export function Kinds({ kinds }: { kinds: readonly KindFigures[] }) {
@@ -13,29 +14,26 @@ export function Kinds({ kinds }: { kinds: readonly KindFigures[] }) {
   return (
     <section class="card" aria-labelledby="kinds">
       <header>
-        <h2 id="kinds">Kinds</h2>
-        <span class="quiet small">Objects on the bus and the bridge's progress</span>
+        <h2 id="kinds">{text.title}</h2>
+        <span class="quiet small">{text.about}</span>
       </header>
       <details open={watched < kinds.length}>
-        <summary>
-          {watched === kinds.length ? `All ${kinds.length} kinds` : `${watched} of ${kinds.length} kinds`} are
-          watched
-        </summary>
+        <summary>{text.watched(watched, kinds.length)}</summary>
         <div class="table">
           <table>
             <thead>
               <tr>
-                <th scope="col">Kind</th>
-                <th scope="col">Namespaces</th>
+                <th scope="col">{text.kind}</th>
+                <th scope="col">{text.namespaces}</th>
                 <th scope="col" class="number">
-                  Objects
+                  {text.objects}
                 </th>
-                <th scope="col">State</th>
-                <th scope="col">Bridge</th>
+                <th scope="col">{text.state}</th>
+                <th scope="col">{text.bridge}</th>
                 <th scope="col" class="number">
-                  Resource version
+                  {text.resourceVersion}
                 </th>
-                <th scope="col">Moved</th>
+                <th scope="col">{text.moved}</th>
               </tr>
             </thead>
             <tbody>
@@ -57,11 +55,11 @@ export function Kinds({ kinds }: { kinds: readonly KindFigures[] }) {
 function Unwatched({ kind }: { kind: string }) {
   return (
     <tr>
-      <th scope="row" data-label="Kind">
+      <th scope="row" data-label={text.kind}>
         <KindName of={kind} />
       </th>
-      <td colSpan={6} data-label="State">
-        <Status tone="off">Never watched</Status>
+      <td colSpan={6} data-label={text.state}>
+        <Status tone="off">{text.neverWatched}</Status>
       </td>
     </tr>
   );
@@ -76,21 +74,21 @@ function Row({
 }) {
   return (
     <tr>
-      <th scope="row" data-label="Kind">
+      <th scope="row" data-label={text.kind}>
         <KindName of={kind} />
       </th>
-      <td data-label="Namespaces">{namespace ?? "all"}</td>
-      <td class="number" data-label="Objects">
+      <td data-label={text.namespaces}>{namespace ?? text.allNamespaces}</td>
+      <td class="number" data-label={text.objects}>
         {count(objects)}
       </td>
-      <td data-label="State">
+      <td data-label={text.state}>
         <Status tone={toneOf(state)}>{humanize(capital(state))}</Status>
       </td>
-      <td data-label="Bridge">{holder}</td>
-      <td class="number" data-label="Resource version">
+      <td data-label={text.bridge}>{holder}</td>
+      <td class="number" data-label={text.resourceVersion}>
         {resourceVersion}
       </td>
-      <td data-label="Moved">
+      <td data-label={text.moved}>
         <Age of={time} />
       </td>
     </tr>

@@ -2,6 +2,7 @@
 import type { InFlightReconcile, Working, WorkingReplica } from "../../../../api/bus.ts";
 import { fastPollMillis, useQuery } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
+import { Details } from "../../ui/details.tsx";
 import { namespace } from "../../ui/namespace.tsx";
 import { QueryResult } from "../../ui/queryresult.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -9,6 +10,7 @@ import { traceAddress } from "../addresses.ts";
 import { NeedsRole } from "../forbidden.tsx";
 import { ordinal } from "../numbers.ts";
 import { ObjectLink } from "../objects.tsx";
+import { workersText as text } from "./text.ts";
 
 /** A row per in-flight object and per idle worker: of all functions, or of one. */
 export function WorkersTable({ fn }: { fn?: string }) {
@@ -17,40 +19,42 @@ export function WorkersTable({ fn }: { fn?: string }) {
   return (
     <section class="card" aria-labelledby="working">
       <header>
-        <h2 id="working">Workers</h2>
-        <span class="quiet small">Objects in flight</span>
+        <h2 id="working">{text.title}</h2>
+        <span class="quiet small">{text.about}</span>
       </header>
       <QueryResult
         result={result}
         refused={({ status, message }) => (
-          <p role="status" class="quiet">
+          <div role="status" class="quiet">
             {status === 403 ? (
-              <>
-                You cannot view the workers. <NeedsRole of="view" />
-              </>
+              <p>
+                {text.forbidden} <NeedsRole of="view" />
+              </p>
             ) : (
-              message
+              <>
+                <p>{text.notShown}</p>
+                <Details message={message} />
+              </>
             )}
-          </p>
+          </div>
         )}
       >
         {({ replicas: all }) => {
           const replicas = fn === undefined ? all : all.flatMap((replica) => partOf(replica, fn));
           return replicas.length === 0 ? (
             <p class="quiet">
-              No worker responded. Pending objects are reconciled once you start one:{" "}
-              <code>denrei worker</code>
+              {text.none} <code>denrei worker</code>
             </p>
           ) : (
             <div class="table">
               <table>
                 <thead>
                   <tr>
-                    <th scope="col">Replica</th>
-                    <th scope="col">Function</th>
-                    <th scope="col">Object</th>
-                    <th scope="col">Since</th>
-                    <th scope="col">Attempt</th>
+                    <th scope="col">{text.replica}</th>
+                    <th scope="col">{text.function}</th>
+                    <th scope="col">{text.object}</th>
+                    <th scope="col">{text.since}</th>
+                    <th scope="col">{text.attempt}</th>
                   </tr>
                 </thead>
                 <tbody>
@@ -86,14 +90,14 @@ const maxNamed = 3;
 function IdleRow({ of: { replica, functions } }: { of: WorkingReplica }) {
   return (
     <tr>
-      <th scope="row" data-label="Replica">
+      <th scope="row" data-label={text.replica}>
         {replica}
       </th>
-      <td data-label="Function" title={functions.join(", ")}>
-        {functions.length > maxNamed ? `${functions.length} functions` : functions.join(", ")}
+      <td data-label={text.function} title={functions.join(", ")}>
+        {functions.length > maxNamed ? text.functions(functions.length) : functions.join(", ")}
       </td>
-      <td data-label="Object" colSpan={3}>
-        <Status tone="off">Idle</Status>
+      <td data-label={text.object} colSpan={3}>
+        <Status tone="off">{text.idle}</Status>
       </td>
     </tr>
   );
@@ -108,27 +112,27 @@ function Row({
 }) {
   return (
     <tr>
-      <th scope="row" data-label="Replica">
+      <th scope="row" data-label={text.replica}>
         {replica}
       </th>
-      <td data-label="Function">{fn}</td>
-      <td data-label="Object">
+      <td data-label={text.function}>{fn}</td>
+      <td data-label={text.object}>
         <ObjectLink of={object} />
       </td>
-      <td data-label="Since">
+      <td data-label={text.since}>
         <span>
           <Age of={since} />
           {trace !== null && (
             <>
               {" "}
               <a class="small" href={traceAddress(trace)}>
-                trace
+                {text.trace}
               </a>
             </>
           )}
         </span>
       </td>
-      <td data-label="Attempt">{ordinal(attempt + 1)}</td>
+      <td data-label={text.attempt}>{ordinal(attempt + 1)}</td>
     </tr>
   );
 }

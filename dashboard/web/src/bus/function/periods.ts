@@ -1,4 +1,7 @@
 /** The periods that charts show, and zooming into them. Pure. */
+import { text } from "../text.ts";
+
+const words = text.period.ranges;
 
 /** Seconds since the epoch. */
 export interface Period {
@@ -19,11 +22,11 @@ export interface Range {
 
 /** The ranges to choose from. The server keeps a day. */
 export const ranges: readonly Range[] = [
-  { id: "5m", name: "5 min", phrase: "5 minutes", seconds: 300 },
-  { id: "15m", name: "15 min", phrase: "15 minutes", seconds: 900 },
-  { id: "1h", name: "1 h", phrase: "hour", seconds: 3600 },
-  { id: "6h", name: "6 h", phrase: "6 hours", seconds: 6 * 3600 },
-  { id: "24h", name: "24 h", phrase: "24 hours", seconds: 24 * 3600 },
+  { id: "5m", ...words["5m"], seconds: 300 },
+  { id: "15m", ...words["15m"], seconds: 900 },
+  { id: "1h", ...words["1h"], seconds: 3600 },
+  { id: "6h", ...words["6h"], seconds: 6 * 3600 },
+  { id: "24h", ...words["24h"], seconds: 24 * 3600 },
 ];
 const [, standard, , , day] = ranges as [Range, Range, Range, Range, Range];
 

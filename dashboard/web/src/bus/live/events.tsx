@@ -8,6 +8,7 @@ import { Chart } from "./chart.tsx";
 import { maxLines, Swatch } from "./lines.tsx";
 import type { Live } from "./live.ts";
 import { eventSeries, type Line, others, recent, total } from "./series.ts";
+import { eventsText as text } from "./text.ts";
 
 const stepSeconds = 5;
 /** Current rates are the mean of these seconds. */
@@ -19,19 +20,14 @@ export function EventsChart({ live: { samples } }: { live: Live }) {
   return (
     <section class="card" aria-labelledby="events-by-kind">
       <header>
-        <h2 id="events-by-kind">Events per second</h2>
-        <span class="quiet small">The last 15 minutes, by kind</span>
+        <h2 id="events-by-kind">{text.title}</h2>
+        <span class="quiet small">{text.about}</span>
       </header>
       {series.lines.length === 0 ? (
-        <p class="quiet">No object of a watched kind has changed in the last 15 minutes.</p>
+        <p class="quiet">{text.none}</p>
       ) : (
         <>
-          <Chart
-            series={series}
-            size="large"
-            label="Events per second of each kind over the last 15 minutes; the table below has the figures"
-            format={rate}
-          />
+          <Chart series={series} size="large" label={text.chart} format={rate} />
           <Table
             rows={series.lines.map((line, at) => ({ ...line, at }))}
             keyOf={({ name }) => name}
@@ -58,7 +54,7 @@ function columnsWith(
     values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
   return [
     [
-      "Kind",
+      text.kind,
       ({ name, at }) => (
         <span class="row">
           <Swatch at={at} />
@@ -66,8 +62,8 @@ function columnsWith(
         </span>
       ),
     ],
-    ["Now, per second", (line) => rate(recent(samples, nowSeconds, figureOf(line))), "number"],
-    ["Highest", (line) => rate(highest(line)), "number"],
-    ["In 15 minutes", (line) => count(total(samples, figureOf(line))), "number"],
+    [text.now, (line) => rate(recent(samples, nowSeconds, figureOf(line))), "number"],
+    [text.highest, (line) => rate(highest(line)), "number"],
+    [text.total, (line) => count(total(samples, figureOf(line))), "number"],
   ];
 }

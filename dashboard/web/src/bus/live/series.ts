@@ -1,5 +1,6 @@
 /** Samples as lines of charts. Pure. */
 import type { FunctionSample, LiveSample } from "../../../../api/bus.ts";
+import { eventsText } from "./text.ts";
 
 /** Charts cover 15 minutes. */
 export const spanSeconds = 900;
@@ -49,7 +50,7 @@ const mean = (numbers: readonly number[]): number | null =>
   numbers.length === 0 ? null : sum(numbers) / numbers.length;
 
 /** Name of the line that sums the kinds without their own line. */
-export const others = "all others";
+export const others = eventsText.others;
 
 /** All kinds with events, the most frequent first. */
 function kindsOf(samples: readonly LiveSample[]): readonly string[] {
