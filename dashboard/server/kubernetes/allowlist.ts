@@ -152,7 +152,7 @@ export function checkRequest(
   path: string,
 ): { readonly target: Target; readonly rule: Rule; readonly verb: Verb } | Rejection {
   const target = parseTarget(path);
-  if (target === undefined) return { status: 400, message: "Not a path of the Kubernetes API." };
+  if (target === undefined) return { status: 400, message: "This is not a path of the Kubernetes API." };
   const rule = rules.find(
     ({ group, version, resource }) =>
       group === target.group && version === target.version && resource === target.resource,

@@ -75,7 +75,7 @@ function parsePath(text: string): WatchedPath | Extract<ReturnType<typeof checkR
   const checked = checkRequest("GET", text.split("?", 1)[0] ?? "");
   if ("status" in checked) return checked;
   if (checked.verb !== "list" || !checked.rule.verbs.includes("watch"))
-    return { status: 405, message: "Not the path of a list that can be watched." };
+    return { status: 405, message: "This path is not a list that can be watched." };
   return { path, query: new URLSearchParams([...searchParams].filter(([name]) => selectors.includes(name))) };
 }
 

@@ -4,6 +4,7 @@ import { ErrorBoundary, LocationProvider, Route, Router } from "preact-iso";
 import { session } from "./api/session.ts";
 import { Frame } from "./frame.tsx";
 import { screens } from "./screens.ts";
+import { frameText as text } from "./text.ts";
 import { SessionEnded, Unreachable, Welcome } from "./ui/login.tsx";
 import { isNamespaceSelected, startNamespace } from "./ui/namespace.tsx";
 import { Notices, notify } from "./ui/notices.tsx";
@@ -22,7 +23,7 @@ export function App() {
   return (
     // The server handles paths below /auth/.
     <LocationProvider scope={/^\/(?!auth\/)/}>
-      <ErrorBoundary onError={(error) => notify("bad", `Cannot show this screen: ${error.message}`)}>
+      <ErrorBoundary onError={(error) => notify("bad", text.screenFailed(error.message))}>
         <Frame>
           {isNamespaceSelected.value && (
             <Router onRouteChange={restorePlace}>

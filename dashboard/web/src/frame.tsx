@@ -6,6 +6,7 @@ import { logOut, RequestError, session } from "./api/session.ts";
 import icon from "./icon.svg";
 import { screens } from "./screens.ts";
 import { Search } from "./search/search.tsx";
+import { frameText as text } from "./text.ts";
 import { NamespacePicker } from "./ui/namespace.tsx";
 import { notify, withLead } from "./ui/notices.tsx";
 import { isReturning } from "./ui/scroll.ts";
@@ -37,21 +38,21 @@ export function Frame({ children }: { children: ComponentChildren }) {
   return (
     <div class="frame">
       <a class="skip" href="#content">
-        Skip to content
+        {text.skip}
       </a>
       <header class="side" data-open={open || undefined}>
         <div class="bar">
           <a class="brand" href="/applications">
             <img src={icon} alt="" />
-            Denrei
+            {text.product}
           </a>
           <Search onLogOut={() => void leave()} />
           <button ref={menu} type="button" class="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
-            Menu
+            {text.menu}
           </button>
         </div>
         <NamespacePicker />
-        <nav class="navigation" aria-label="Main">
+        <nav class="navigation" aria-label={text.navigation}>
           {screens.map(
             ({ path: to, name }) =>
               name && (
@@ -65,11 +66,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <ThemePicker />
           {typeof known === "object" && (
             <span class="who">
-              Logged in as <strong>{known.user}</strong>
+              {text.loggedInAs} <strong>{known.user}</strong>
             </span>
           )}
           <button type="button" onClick={() => void leave()}>
-            Log out
+            {text.logOut}
           </button>
         </div>
       </header>
@@ -87,6 +88,6 @@ async function leave(): Promise<void> {
     await logOut();
   } catch (error) {
     if (error instanceof RequestError && error.status === 401) location.assign("/");
-    else notify("bad", withLead("Logout failed:", (error as Error).message));
+    else notify("bad", withLead(text.logoutFailed, (error as Error).message));
   }
 }

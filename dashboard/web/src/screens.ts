@@ -1,5 +1,6 @@
 /** All screens of the page, each loaded on first use. */
 import type { FunctionComponent } from "preact";
+import { screenNames } from "./text.ts";
 import { lazyScreen } from "./ui/lazyscreen.tsx";
 
 /** A screen. Its component reads path parameters from the router. */
@@ -21,37 +22,37 @@ export const screens: readonly Screen[] = [
   screen(
     "/applications",
     async () => (await import("./applications/list.tsx")).ApplicationList,
-    "Applications",
+    screenNames.applications,
   ),
   screen("/applications/new", async () => (await import("./applications/form.tsx")).NewApplication),
   screen(
     "/applications/:namespace/:name/:tab?",
     async () => (await import("./applications/detail.tsx")).ApplicationDetail,
   ),
-  screen("/builds", async () => (await import("./builds/list.tsx")).RemoteSyncList, "Builds"),
+  screen("/builds", async () => (await import("./builds/list.tsx")).RemoteSyncList, screenNames.builds),
   screen("/builds/new", async () => (await import("./builds/form.tsx")).NewRemoteSync),
   screen(
     "/builds/:namespace/:name/:tab?",
     async () => (await import("./builds/detail.tsx")).RemoteSyncDetail,
   ),
-  screen("/previews", async () => (await import("./previews/list.tsx")).PipelineList, "Previews"),
+  screen("/previews", async () => (await import("./previews/list.tsx")).PipelineList, screenNames.previews),
   screen("/previews/new", async () => (await import("./previews/form.tsx")).NewPipeline),
   screen(
     "/previews/:namespace/:name/:tab?",
     async () => (await import("./previews/detail.tsx")).PipelineDetail,
   ),
-  screen("/github", async () => (await import("./github/list.tsx")).GitHubList, "GitHub"),
+  screen("/github", async () => (await import("./github/list.tsx")).GitHubList, screenNames.github),
   screen("/github/new", async () => (await import("./github/new.tsx")).NewInstallation),
   screen(
     "/github/:namespace/:name",
     async () => (await import("./github/installation.tsx")).InstallationScreen,
   ),
-  screen("/pipecd", async () => (await import("./pipecd/list.tsx")).PipecdList, "PipeCD"),
+  screen("/pipecd", async () => (await import("./pipecd/list.tsx")).PipecdList, screenNames.pipecd),
   screen("/pipecd/:kind/:namespace/:name", async () => (await import("./pipecd/object.tsx")).PipecdObject),
-  screen("/zundoko", async () => (await import("./zundoko/list.tsx")).HikawaList, "Zundoko"),
+  screen("/zundoko", async () => (await import("./zundoko/list.tsx")).HikawaList, screenNames.zundoko),
   screen("/zundoko/new", async () => (await import("./zundoko/new.tsx")).NewHikawa),
   screen("/zundoko/:namespace/:name", async () => (await import("./zundoko/song.tsx")).Song),
-  screen("/bus", async () => (await import("./bus/overview.tsx")).BusOverview, "The bus"),
+  screen("/bus", async () => (await import("./bus/overview.tsx")).BusOverview, screenNames.bus),
   screen("/bus/deadletters", async () => (await import("./bus/deadletters/list.tsx")).DeadLetters),
   screen(
     "/bus/deadletters/:function/:namespace/:name",

@@ -2,6 +2,7 @@
 import type { KubeObject, Stored } from "denrei/kinds";
 import { pathOf, type Resource, type Scope } from "./resource.ts";
 import { RequestError, request } from "./session.ts";
+import { text } from "./text.ts";
 
 const prefix = "/api/kubernetes";
 const mergePatch = "application/merge-patch+json";
@@ -69,11 +70,7 @@ export async function patchUnchanged<T extends KubeObject>(
   for (let tries = 1; ; tries++) {
     const { metadata } = await get(resource, objectKeyOf(read));
     if (metadata.uid !== read.metadata.uid || metadata.generation !== read.metadata.generation)
-      throw new RequestError(
-        409,
-        "Changed",
-        "The object changed since you started editing. Start over from the current version.",
-      );
+      throw new RequestError(409, "Changed", text.changed);
     try {
       const { resourceVersion } = metadata;
       return await patch(resource, objectKeyOf(read), { ...change, metadata: { resourceVersion } });

@@ -1,5 +1,6 @@
 /** The session, and requests that carry it. */
 import { signal } from "@preact/signals";
+import { text as words } from "./text.ts";
 
 /** A logged-in user. The server keeps the user's tokens. */
 export interface Session {
@@ -62,7 +63,7 @@ export async function request<T>(path: string, options: ServerRequest = {}): Pro
     });
   } catch (error) {
     if (aborted?.aborted) throw error;
-    throw new RequestError(0, "Offline", "The dashboard does not respond. Check your network connection.");
+    throw new RequestError(0, "Offline", words.offline);
   }
   const text = await response.text();
   if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
@@ -88,12 +89,7 @@ function refused(status: number, text: string): RequestError {
   const fields = (body.details?.causes ?? []).flatMap(({ field, message }) =>
     field && message ? [{ field, message }] : [],
   );
-  return new RequestError(
-    status,
-    body.reason ?? "",
-    body.message ?? `The server responded with status ${status}.`,
-    fields,
-  );
+  return new RequestError(status, body.reason ?? "", body.message ?? words.status(status), fields);
 }
 
 /** Loads the session. If the user was logged in before, the page and its forms stay. */

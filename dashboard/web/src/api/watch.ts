@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { forgetObject, type KnownList, type ListSource, lastKnownList, rememberList } from "./lastknown.ts";
 import { pathOf, type Resource, type Scope } from "./resource.ts";
 import { openStream } from "./stream.ts";
+import { text } from "./text.ts";
 
 /** A list. Without items it is empty only if `asOf` is set: before that, nothing is known. */
 export interface Watched<T extends KubeObject = KubeObject> {
@@ -151,7 +152,7 @@ class ObjectList implements ListSource {
   away(): void {
     this.touch();
     if (this.state !== "refused") this.state = "away";
-    this.error ??= { status: 0, message: "The dashboard does not respond." };
+    this.error ??= { status: 0, message: text.away };
   }
 
   back(): void {

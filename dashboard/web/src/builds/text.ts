@@ -1,5 +1,4 @@
 /** Texts about builds. */
-import type { ListText } from "../ui/listscreen.tsx";
 
 /** The list of RemoteSyncs. */
 export const listText = {
@@ -16,7 +15,7 @@ export const listText = {
     build: "Build",
   },
   noBuild: "none yet",
-} as const satisfies ListText & Readonly<Record<string, unknown>>;
+} as const;
 
 /** Plural of the kind, for the search. */
 export const kindsText = "RemoteSyncs";

@@ -86,7 +86,7 @@ export function visitedEntries(
     entries.set(to, {
       id: `visited:${to}`,
       name,
-      detail: `${kind.resource.kind} in ${namespace}`,
+      detail: kindText.inNamespace(kind.resource.kind, namespace),
       health: object && healthOf(object),
       to,
     });

@@ -49,7 +49,7 @@ export function Search({ onLogOut }: Pick<PaletteProps, "onLogOut">) {
       >
         {text.open}{" "}
         <span class="keys" aria-hidden="true">
-          {isMac ? "⌘ K" : "Ctrl K"}
+          {isMac ? text.keys.mac : text.keys.other}
         </span>
       </button>
       {dialog && <dialog.Palette onClose={close} onLogOut={onLogOut} />}

@@ -3,6 +3,8 @@
 /** The button in the navigation. */
 export const searchText = {
   open: "Search",
+  /** The shortcut on a Mac, and on other systems. */
+  keys: { mac: "⌘ K", other: "Ctrl K" },
   notLoaded: "The search could not be loaded. Reload the page.",
 };
 
@@ -43,6 +45,7 @@ export const kindText = {
   /** PipeCD has kinds with the names of others. */
   pipecd: (kind: string) => `PipeCD ${kind}s`,
   allOfPipecd: "all PipeCD kinds",
+  inNamespace: (kind: string, namespace: string) => `${kind} in ${namespace}`,
 };
 
 /** Results that are no objects. */

@@ -1,5 +1,4 @@
 /** Texts about Zundoko. */
-import type { ListText } from "../ui/listscreen.tsx";
 
 /** The list of Hikawas. */
 export const listText = {
@@ -9,7 +8,7 @@ export const listText = {
   about:
     "A Hikawa says Zun or Doko, one object per word. It ends with Kiyoshi, once its last five words are Zun, Zun, Zun, Zun, and Doko.",
   createFirst: "Create the first one",
-} as const satisfies ListText;
+} as const;
 
 /** Plural of the kind, for the search. */
 export const kindsText = "Hikawas";
