@@ -22,3 +22,11 @@ export const screenNames = {
   zundoko: "Zundoko",
   bus: "The bus",
 } as const;
+
+/** The button of the search, whose dialog is loaded on first use. */
+export const searchText = {
+  open: "Search",
+  /** The shortcut on a Mac, and on other systems. */
+  keys: { mac: "⌘ K", other: "Ctrl K" },
+  notLoaded: "The search could not be loaded. Reload the page.",
+} as const;

@@ -67,7 +67,7 @@ function NoBuilds({ sync }: { sync: RemoteSync }) {
   return (
     <>
       <h3>{text.none}</h3>
-      <p>{why?.message || text.whyNone}</p>
+      <p>{why?.message ? text.notReady(why.message) : text.whyNone}</p>
     </>
   );
 }

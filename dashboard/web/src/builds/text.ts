@@ -71,6 +71,7 @@ export const buildsText = {
   installKpack: "Read how to install it",
   none: "No builds yet",
   whyNone: "A build starts when the commit is known.",
+  notReady: (why: string) => `The RemoteSync is not ready: ${why}`,
   columns: {
     build: "Build",
     result: "Result",

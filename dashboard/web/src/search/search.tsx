@@ -2,9 +2,9 @@
 import type { FunctionComponent } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import { searchText as text } from "../text.ts";
 import { notify } from "../ui/notices.tsx";
 import type { PaletteProps } from "./palette.tsx";
-import { searchText as text } from "./text.ts";
 import { rememberVisit } from "./visited.ts";
 
 /** On a Mac, Ctrl+K deletes text to the end of the line. */

@@ -1,13 +1,5 @@
 /** Texts of the search. */
 
-/** The button in the navigation. */
-export const searchText = {
-  open: "Search",
-  /** The shortcut on a Mac, and on other systems. */
-  keys: { mac: "⌘ K", other: "Ctrl K" },
-  notLoaded: "The search could not be loaded. Reload the page.",
-};
-
 /** The dialog. */
 export const paletteText = {
   title: "Search",
