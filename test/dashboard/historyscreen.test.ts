@@ -139,7 +139,7 @@ test("a webhook's causal history has every reconcile and write that followed, ac
   const origin = bob.getByRole("region", { name: "Origin" });
   expect(await origin.innerText()).toContain(`Delivery ${hook.delivery}`);
   expect(await origin.innerText()).toContain("acme/book refs/heads/main");
-  const write = bob.getByRole("group").filter({ hasText: "Created Sticker book" });
+  const write = bob.getByRole("group").filter({ hasText: "Applied Sticker book" });
   expect(await write.locator("summary").innerText()).toContain("caused 1 reconcile");
   await write.locator("summary").click();
   await bob.getByText("You came from here").waitFor({ state: "hidden" });
@@ -159,7 +159,8 @@ test("reports an entry that is not kept, or that the user may not see", async ()
   await expectAccessible(bob);
   await bob.goto(`${environment.url}/bus/causality?entry=reconcile-stickers-1&namespace=${foreign}`);
   await bob.getByRole("heading", { name: "You cannot view this history" }).waitFor();
-  await bob.getByRole("button", { name: `Switch to ${team}` }).click();
+  await bob.getByLabel("Namespace", { exact: true }).fill(team);
+  await bob.keyboard.press("Enter");
   await bob.getByRole("heading", { name: "What followed" }).waitFor();
 });
 

@@ -28,13 +28,13 @@ export const text = {
     omitted: (count: number) =>
       `${plural(count, "more reconcile")} followed. The tree shows the oldest ones.`,
     refresh: "Refresh",
-    zone: (zone: string) => `Times are relative to the origin. Hover a time for its date, in ${zone}.`,
+    zone: (zone: string) => `Times are relative to the origin. Dates are in ${zone}.`,
   },
   thread: {
     outside: "Then another program changed",
     outsideVersion: (version: string) =>
       `to resource version ${version}. No function wrote this version: its place follows from the order.`,
-    caused: (count: number) => `caused ${plural(count, "reconcile")}`,
+    caused: (count: number) => `· caused ${plural(count, "reconcile")}`,
   },
   run: {
     here: "You came from here",
@@ -44,11 +44,10 @@ export const text = {
       retry: (attempt: string) => `${attempt} attempt`,
       again: "Another worker",
     },
-    took: (took: string, waited: string) => `took ${took}, waited ${waited}`,
+    took: (waited: string, took: string, replica: string) => `waited ${waited}, took ${took} on ${replica}`,
     alsoCaused: "Also caused by:",
     moreCauses: (count: number) => `and ${plural(count, "more cause")}`,
     moreWrites: (count: number) => `and ${plural(count, "more write")}`,
-    by: (replica: string) => `on ${replica}`,
   },
   quiet: {
     label: (count: number) => `${plural(count, "timer run")} without changes`,

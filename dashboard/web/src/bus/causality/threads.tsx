@@ -83,7 +83,7 @@ function Reconcile({
       </div>
       <p class="quiet small">
         {isContinued && `${continuedBy(entry)}, `}
-        {text.run.took(duration(entry.tookMillis), duration(entry.waitedMillis))} {text.run.by(entry.replica)}
+        {text.run.took(duration(entry.waitedMillis), duration(entry.tookMillis), entry.replica)}
       </p>
       {entry.error && (
         <p class="wrapped">
