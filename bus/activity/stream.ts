@@ -75,6 +75,15 @@ export async function openBackwards(
   };
 }
 
+/** The functions that have a stream: those that are installed. */
+export async function withStream(
+  bus: Pick<Bus, "jsm">,
+  functions: readonly string[],
+): Promise<readonly string[]> {
+  const states = await Promise.all(functions.map((fn) => stateOf(bus, activityStream(fn))));
+  return functions.filter((_, index) => states[index] !== undefined);
+}
+
 async function stateOf({ jsm }: Pick<Bus, "jsm">, stream: string): Promise<StreamState | undefined> {
   try {
     return (await jsm.streams.info(stream)).state;

@@ -1,5 +1,6 @@
 /** Activity records when the bus is down, full of other records, or of another version; and the in-flight question. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CausalLimits, causalHistory } from "../../bus/activity/causality/search.ts";
 import { searchActivity } from "../../bus/activity/history.ts";
 import { askInFlight, openInFlight } from "../../bus/activity/inflight.ts";
 import type { EndedReconcile } from "../../bus/activity/record.ts";
@@ -172,6 +173,39 @@ test("a search that reaches its time limit continues from its cursor", async () 
   }
   expect(found).toEqual(["needle"]);
   expect(searches).toBeGreaterThan(1);
+});
+
+test("a causal history reaches over other records and streams, within its limits and namespaces", async () => {
+  const report = activityReporter(local.bus.nc);
+  const others = { ...scope, fn: "others" };
+  const version = { group: "g", kind: "Opera", ...at("opera", "elsewhere"), resourceVersion: "900" };
+  const written = { writes: [{ verb: "create", ...version } as const], writeCount: 1 };
+  const delivery = { type: "webhook", provider: "github", event: "push", delivery: "d-1" } as const;
+  report(scope, at("cause"), ended({ causes: [delivery], ...written }));
+  for (let n = 0; n < 2000; n++) report(scope, at(`between-${n}`), ended());
+  report(others, at("opera", "elsewhere"), ended({ causes: [{ type: "object", uid: "u", ...version }] }));
+  for (let n = 0; n < 2000; n++) report(scope, at(`after-${n}`), ended());
+  const lastOf = async (fn: string) => (await local.bus.jsm.streams.info(activityStream(fn))).state.last_seq;
+  await expect.poll(async () => (await names()).includes("after-1999"), patience).toBe(true);
+  const entry = { type: "reconcile", function: "others", sequence: await lastOf("others") } as const;
+  const read = (limits?: CausalLimits, namespaces: readonly string[] | "every" = "every") =>
+    causalHistory(local.bus, { ...searchScope, namespaces }, entry, { millis: 60_000, ...limits });
+
+  const whole = await read();
+  expect(whole).toMatchObject({ origin: delivery, isOriginOpen: false, until: undefined, omitted: 0 });
+  const [cause] = whole?.threads[0]?.runs ?? [];
+  const [effect] = (cause?.type === "reconcile" && cause.threads[0]?.runs) || [];
+  expect([cause, effect].map((run) => run?.type === "reconcile" && run.activity.key.name)).toEqual([
+    "cause",
+    "opera",
+  ]);
+  const change = { type: "change", resourceVersion: "900" };
+  const part = await read({ records: 1 });
+  expect(part).toMatchObject({ origin: change, isOriginOpen: true, until: expect.any(Number) });
+  expect(await read({}, ["elsewhere"])).toMatchObject({ origin: change, isOriginOpen: false });
+  expect(await read({}, ["default"])).toBeUndefined();
+  const gone = { ...entry, sequence: entry.sequence + 1 };
+  expect(await causalHistory(local.bus, searchScope, gone)).toBeUndefined();
 });
 
 test("the records of an object in a loop do not push out those of other objects", async () => {

@@ -11,6 +11,7 @@ import {
   type StoredActivity,
   storedIn,
   textOfNanos,
+  withStream,
 } from "../stream.ts";
 import { type CausalGraph, causalGraph, clockSkew, requestedAt } from "./links.ts";
 import { type Beginning, beginningOf, type CausalTree, causalTree } from "./tree.ts";
@@ -55,9 +56,10 @@ export async function causalHistory(
   limits: CausalLimits = {},
 ): Promise<CausalHistory | undefined> {
   const all = { ...defaults, ...limits };
+  const installed = { ...scope, functions: await withStream(bus, scope.functions) };
   return entry.type === "webhook"
-    ? historyOfWebhook(bus, scope, entry, all)
-    : historyOfReconcile(bus, scope, entry, all);
+    ? historyOfWebhook(bus, installed, entry, all)
+    : historyOfReconcile(bus, installed, entry, all);
 }
 
 async function historyOfWebhook(

@@ -34,7 +34,7 @@ export const text = {
     outside: "Then another program changed",
     outsideVersion: (version: string) =>
       `to resource version ${version}. No function wrote this version: its place follows from the order.`,
-    caused: (count: number) => `· caused ${plural(count, "reconcile")}`,
+    followed: (count: number) => `${plural(count, "reconcile")} followed`,
   },
   run: {
     here: "You came from here",

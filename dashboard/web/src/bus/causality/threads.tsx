@@ -157,20 +157,15 @@ function Write({
   threads: readonly CausalThread[];
   at: Place;
 }) {
-  if (threads.length === 0)
-    return (
-      <li>
-        <WriteText of={write} />
-      </li>
-    );
   return (
     <li>
-      <details open>
-        <summary>
-          <WriteText of={write} /> <span class="quiet small">{text.thread.caused(stepsIn(threads))}</span>
-        </summary>
-        <Threads of={threads} at={at} />
-      </details>
+      <WriteText of={write} />
+      {threads.length > 0 && (
+        <details open>
+          <summary class="small">{text.thread.followed(stepsIn(threads))}</summary>
+          <Threads of={threads} at={at} />
+        </details>
+      )}
     </li>
   );
 }
