@@ -83,7 +83,7 @@ export default defineFunction({
     await ctx.status(
       AppPipeline,
       pipeline,
-      { ...status, previews: statuses, open: statuses.length, message: first?.message ?? "" },
+      { ...status, previews: statuses, open: statuses.filter(isExpected).length, message: first?.message ?? "" },
       [condition, readyOf(condition, refused)],
     );
     const untilNext = Math.min(nextAt, ...endsOf(previews, pipeline.spec)) - now.getTime();
@@ -111,6 +111,9 @@ const shownBefore = ({ status }: Pipeline): ReadonlySet<number> =>
   new Set(
     status?.previews?.filter(({ application }) => application !== undefined).map(({ number }) => number),
   );
+
+/** Whether a pull request has or awaits a preview. */
+const isExpected = ({ phase }: Preview): boolean => phase !== "Excluded";
 
 const isShown = ({ state }: Selected): boolean => state === "shown";
 

@@ -4,12 +4,13 @@ import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { annotations } from "../../functions/paas/names.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
+import { has } from "../harness/testobjects.ts";
 import { idle, type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 
 let paas: Paas;
 let previews: Previews;
 beforeAll(async () => {
-  const names = ["chosen", "strangers", "never", "always", "room", "aged"];
+  const names = ["chosen", "strangers", "never", "always", "room", "aged", "excluded"];
   paas = await startPaas({ gateways: 1, repositories: names.map((name) => `acme/${name}`) });
   previews = previewsOn(paas);
 });
@@ -45,6 +46,37 @@ test("a pull request has a preview while its labels and base match the filter an
   await untilNoObjects(paas, "chosen", 1);
   await paas.patch(AppPipeline, "chosen", { spec: { filter: { drafts: null } } });
   await previews.phases("chosen", { 1: "Building" });
+});
+
+test("deletes the preview of an excluded pull request, and creates it again when it is no longer excluded", async () => {
+  const exclude = (excluded: readonly number[] | null) =>
+    paas.patch(AppPipeline, "excluded", { spec: { filter: { excluded } } });
+  await previews.create("excluded", idle);
+  await previews.open("excluded");
+  const other = await previews.open("excluded");
+  await previews.phases("excluded", { 1: "Building", 2: "Building" });
+  const kept = await paas.environment.client.get(Application, previewAt("excluded", 2));
+  await exclude([1, 99]);
+  const [deleted] = await previews.phases("excluded", { 1: "Excluded", 2: "Building" });
+  expect(deleted).toMatchObject({ message: expect.stringContaining("spec.filter.excluded") });
+  expect(deleted).not.toHaveProperty("application");
+  await untilNoObjects(paas, "excluded", 1);
+  // A push creates no objects, and a number without an open pull request none either.
+  await paas.github.push({ repository: "acme/excluded", branch: deleted?.headRef ?? "" });
+  await previews.until("excluded", ({ status }) => status?.previews?.[0]?.headSHA !== deleted?.headSHA);
+  await paas.untilQuiet();
+  expect(await previews.numbers("excluded")).toEqual({ applications: [2], remoteSyncs: [2] });
+  expect(await paas.environment.client.get(Application, previewAt("excluded", 2))).toEqual(kept);
+  for (const refused of [[1, 1], [0], Array.from({ length: 1001 }, (_, at) => at + 1)])
+    await expect(exclude(refused)).rejects.toThrow(/spec\.filter\.excluded/);
+
+  await exclude([2, 99]);
+  await previews.phases("excluded", { 1: "Building", 2: "Excluded" });
+  await untilNoObjects(paas, "excluded", 2);
+  await paas.github.closePullRequest(other);
+  await previews.phases("excluded", { 1: "Building" });
+  const { status } = await exclude(null).then(() => previews.until("excluded", has("Ready", "True")));
+  expect(status?.open).toBe(1);
 });
 
 test("builds only the approved commit of an outside contributor's pull request", async () => {

@@ -29,6 +29,8 @@ function reasonOf({ state, approvalProblem }: Selected): string {
       return "the maximum number of previews is reached: this one starts when another one ends";
     case "Expired":
       return "the preview expired because there were no recent pushes; a new commit creates it again";
+    case "Excluded":
+      return "the preview was deleted; removing the number from spec.filter.excluded creates it again";
     default:
       return approvalProblem === undefined
         ? "the pull request is from a fork, and its last commit is not approved"

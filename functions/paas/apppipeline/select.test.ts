@@ -164,6 +164,23 @@ describe("selected", () => {
     expect(statesOf(candidates, { filter: { forks: "Always" } })).toEqual(["1 shown", "2 shown"]);
   });
 
+  test("excludes numbers, whatever else is true of them, and gives their place to others", () => {
+    const candidates = [candidate(1, { fork: "stranger/web" }), candidate(2), candidate(3)];
+    const filter = { excluded: [1, 2, 99] };
+    expect(statesOf(candidates, { filter, maxPreviews: 1 }, [2])).toEqual([
+      "1 Excluded",
+      "2 Excluded",
+      "3 shown",
+    ]);
+    expect(statesOf(candidates, { filter: { excluded: [] }, maxPreviews: 1 }, [2])).toEqual([
+      "1 NeedsApproval",
+      "2 shown",
+      "3 Waiting",
+    ]);
+    const spec = { filter, ttl: "1m" } as AppPipeline["spec"];
+    expect(endsOf(selected(candidates.slice(0, 2), spec, new Set(), now), spec)).toEqual([]);
+  });
+
   test("expires a preview exactly at its time", () => {
     const at = Date.parse("2026-01-02T03:05:05Z");
     expect(statesOf([candidate(1)], { ttl: "1m" }, [1], new Date(at - 1))).toEqual(["1 shown"]);

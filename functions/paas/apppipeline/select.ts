@@ -32,7 +32,7 @@ export const candidateIn = (preview: Preview): Candidate =>
 
 /** A candidate, and whether it gets a preview. */
 export interface Selected extends Candidate {
-  readonly state: "shown" | "Waiting" | "NeedsApproval" | "Expired";
+  readonly state: "shown" | "Waiting" | "NeedsApproval" | "Expired" | "Excluded";
 }
 
 export const defaultApprovalLabel = "preview-approved";
@@ -107,7 +107,9 @@ export const candidatesOf = (
   });
 };
 
-/** Decides which candidates are shown: they must be approved and not expired, and `maxPreviews` limits their number. */
+/**
+ * Decides which candidates are shown: they must be approved, neither excluded nor expired, and `maxPreviews` limits their number.
+ */
 export function selected(
   candidates: readonly Candidate[],
   { filter = {}, ttl, maxPreviews = Number.POSITIVE_INFINITY }: Spec,
@@ -115,8 +117,9 @@ export function selected(
   shown: ReadonlySet<number>,
   now: Date,
 ): Selected[] {
-  const { forks = "Approved" } = filter;
+  const { forks = "Approved", excluded = [] } = filter;
   const judged = candidates.map((candidate): Selected => {
+    if (excluded.includes(candidate.number)) return { ...candidate, state: "Excluded" };
     const needsApproval =
       candidate.fork !== undefined && forks === "Approved" && candidate.approvedSHA === undefined;
     const expired = ttl !== undefined && now.getTime() >= expiryOf(candidate, ttl);

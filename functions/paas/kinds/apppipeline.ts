@@ -20,11 +20,15 @@ import {
   tokenSecret,
 } from "./fields.ts";
 
+/** The most pull requests that a filter can exclude, so that an AppPipeline stays far below the limit of an object's size. */
+const mostExcluded = 1000;
+
 /** Phases of a preview. */
 export const phases = [
   "Waiting",
   "NeedsApproval",
   "Expired",
+  "Excluded",
   "Resolving",
   "Building",
   "Deploying",
@@ -133,6 +137,14 @@ export const AppPipeline = defineKind({
           .min(1)
           .optional()
           .describe("Label that approves a fork. Default: preview-approved."),
+        excluded: z
+          .array(z.int().min(1))
+          .max(mostExcluded)
+          .meta({ "x-kubernetes-list-type": "set" })
+          .optional()
+          .describe(
+            "Numbers of pull requests that get no preview. Adding a number deletes the preview of an open pull request, and removing it creates the preview again. Numbers of closed pull requests have no effect.",
+          ),
       })
       .optional(),
     maxPreviews: z

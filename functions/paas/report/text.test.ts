@@ -34,6 +34,7 @@ test.each([
   ["Ready", "success", "success"],
   ["Failed", "failure", "failure"],
   ["Expired", undefined, undefined],
+  ["Excluded", undefined, undefined],
 ] as const)("maps %s to the commit status %s and the deployment status %s", (phase, status, deployment) => {
   expect(commitStateOf(preview(phase))?.state).toBe(status);
   expect(deploymentStatusOf(preview(phase))?.state).toBe(deployment);

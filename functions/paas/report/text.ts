@@ -13,6 +13,7 @@ const stages: Readonly<Record<Preview["phase"], Stage>> = {
   Waiting: "waiting",
   NeedsApproval: "waiting",
   Expired: "gone",
+  Excluded: "gone",
   Resolving: "pending",
   Building: "pending",
   Deploying: "pending",
@@ -26,6 +27,7 @@ const sentences: Readonly<Record<Preview["phase"], string>> = {
   Waiting: "The preview is waiting for another one to end",
   NeedsApproval: "The preview is waiting for approval of this commit",
   Expired: "The preview expired, because there were no recent pushes",
+  Excluded: "The preview was deleted",
   // Resolving takes a moment. A separate sentence would cost an API call.
   Resolving: "The preview is being built",
   Building: "The preview is being built",
