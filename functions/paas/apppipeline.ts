@@ -83,7 +83,12 @@ export default defineFunction({
     await ctx.status(
       AppPipeline,
       pipeline,
-      { ...status, previews: statuses, open: statuses.filter(isExpected).length, message: first?.message ?? "" },
+      {
+        ...status,
+        previews: statuses,
+        open: statuses.filter(isExpected).length,
+        message: first?.message ?? "",
+      },
       [condition, readyOf(condition, refused)],
     );
     const untilNext = Math.min(nextAt, ...endsOf(previews, pipeline.spec)) - now.getTime();

@@ -186,36 +186,64 @@ test("builds the commit of a preview again", async () => {
   expect(await environment.client.get(Build, at("build-7"))).toEqual(requested);
 });
 
-test("recreates a preview after a confirmation that says how to delete it", async () => {
+test("deletes a preview after a confirmation, and creates it again on request", async () => {
   const { client } = environment;
-  await client.mergePatch(AppPipeline, at("web"), { spec: { filter: { labels: ["preview"] } } }, manager);
+  const excluded = async () => (await pipelines.get("web")).spec.filter;
+  const spec = { filter: { labels: ["preview"], excluded: [99] } };
+  await client.mergePatch(AppPipeline, at("web"), { spec }, manager);
   const page = await open("/previews/team-a/web");
-  const app = await client.get(Application, at(nameOf(4)));
-  const deletions: (string | null)[] = [];
-  page.on("request", (request) => {
-    if (request.method() === "DELETE")
-      deletions.push(new URL(request.url()).searchParams.get("propagationPolicy"));
-  });
-  await row(page, 4).getByRole("button", { name: "Recreate" }).click();
-  const dialog = page.getByRole("dialog", { name: "Recreate the preview of #4?" });
-  await dialog.getByText("close the pull request on GitHub, or remove its label preview.").waitFor();
+  await page.getByText("labeled preview; forks after approval of the commit; without #99").waitFor();
+  await row(page, 4).getByRole("button", { name: "Delete the preview of #4" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete the preview of #4?" });
+  await dialog.getByText("its Application, RemoteSync, pods, builds, and build logs.").waitFor();
+  await dialog.getByText("stays deleted while the pull request is open, also after new commits,").waitFor();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  expect(await client.get(Application, at(nameOf(4)))).toEqual(app);
-  await row(page, 4).getByRole("button", { name: "Recreate" }).click();
-  await dialog.getByRole("button", { name: "Recreate" }).click();
-  await page.getByText("Recreating the preview of #4.").waitFor();
-  // An object exists until its dependents are deleted: new objects never find old dependents.
-  expect(deletions).toEqual(["Foreground", "Foreground"]);
-  await environment.untilGone(Application, at(nameOf(4)));
-  await environment.untilGone(RemoteSync, at(nameOf(4)));
+  expect(await excluded()).toEqual(spec.filter);
+  await row(page, 4).getByRole("button", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Deleting the preview of #4.").waitFor();
+  await row(page, 4).getByText("Deleting", { exact: true }).waitFor();
+  expect(await excluded()).toEqual({ labels: ["preview"], excluded: [4, 99] });
+  const again = row(page, 4).getByRole("button", { name: "Create preview again for #4", exact: true });
+  // The button that opened the dialog, so the keyboard is still at the row.
+  await again.and(page.locator(":focus")).waitFor();
+  expect(await row(page, 4).getByRole("button", { name: "Rebuild" }).count()).toBe(0);
+
+  const status = previews.map((one) => (one.number === 4 ? preview(4, "Excluded", { title: "Fix" }) : one));
+  await pipelines.say("web", { previews: status });
+  await row(page, 4).getByText("Excluded", { exact: true }).waitFor();
+  await row(page, 4).getByText("New commits do not create it again.").waitFor();
+  await expectAccessible(page);
+  await again.press("Enter");
+  await page.getByText("Creating the preview of #4 again.").waitFor();
+  await row(page, 4).getByText("Creating", { exact: true }).waitFor();
+  expect(await excluded()).toEqual({ labels: ["preview"], excluded: [99] });
+  await again.waitFor({ state: "detached" });
+  await pipelines.say("web", { previews });
+  await row(page, 4).getByRole("button", { name: "Delete" }).waitFor();
 });
 
-test("a viewer cannot rebuild or recreate a preview", async () => {
+test("says why a preview cannot be built again", async () => {
+  const { client } = environment;
+  const page = await open("/previews/team-a/web");
+  const pause = (paused: boolean) =>
+    client.mergePatch(RemoteSync, at(nameOf(4)), { spec: { paused } }, manager);
+  await pause(true);
+  const rebuild = row(page, 4).getByRole("button", { name: "Rebuild", disabled: true });
+  await rebuild.focus();
+  await page.keyboard.press("Enter");
+  const reason = "#4 cannot be built again: its RemoteSync is paused.";
+  await page.getByRole("status").getByText(reason).waitFor();
+  await pause(false);
+  await row(page, 4).getByRole("button", { name: "Rebuild", disabled: false }).waitFor();
+});
+
+test("a viewer cannot rebuild or delete a preview", async () => {
   const page = await open("/previews/team-a/web", await environment.loggedIn(people.bob));
   for (const [button, right] of [
     ["Rebuild", "patch builds"],
-    ["Recreate", "delete applications"],
+    ["Delete", "patch apppipelines"],
   ] as const)
     await expectDenied(page, `${button} the preview of #3`, { right, namespace: team });
 });

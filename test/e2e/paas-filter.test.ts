@@ -4,8 +4,8 @@ import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { annotations } from "../../functions/paas/names.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
-import { has } from "../harness/testobjects.ts";
 import { idle, type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { has } from "../harness/testobjects.ts";
 
 let paas: Paas;
 let previews: Previews;

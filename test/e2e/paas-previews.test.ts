@@ -102,7 +102,7 @@ test("restores a deleted object of a preview without a request to GitHub", async
   expect(after - requests).toBeLessThanOrEqual(2);
   expect(paas.github.requests().length).toBe(after);
 
-  // Both at once, as the dashboard does to recreate a preview.
+  // Both at once.
   const [lastSync, lastApp] = [
     await paas.environment.client.get(RemoteSync, at),
     await paas.environment.client.get(Application, at),

@@ -59,31 +59,42 @@ export const patch = <T extends KubeObject>(
 const maxTries = 5;
 
 /**
- * Patches an object whose specification has not changed since `read`; status changes do not matter. Throws a {@link RequestError}
- * with the reason `Changed` if the specification changed.
+ * Patches the newest version of an object with a change that follows from it, and tries again after a concurrent change. Returns
+ * the newest version if there is nothing to change.
  */
-export async function patchUnchanged<T extends KubeObject>(
+export async function patchNewest<T extends KubeObject>(
   resource: Resource<T>,
-  read: Stored<T>,
-  change: object,
+  key: ObjectKey,
+  changeOf: (newest: Stored<T>) => object | undefined,
 ): Promise<Stored<T>> {
   for (let tries = 1; ; tries++) {
-    const { metadata } = await get(resource, objectKeyOf(read));
-    if (metadata.uid !== read.metadata.uid || metadata.generation !== read.metadata.generation)
-      throw new RequestError(409, "Changed", text.changed);
+    const newest = await get(resource, key);
+    const change = changeOf(newest);
+    if (change === undefined) return newest;
     try {
-      const { resourceVersion } = metadata;
-      return await patch(resource, objectKeyOf(read), { ...change, metadata: { resourceVersion } });
+      const { resourceVersion } = newest.metadata;
+      return await patch(resource, key, { ...change, metadata: { resourceVersion } });
     } catch (error) {
       if (!(error instanceof RequestError) || error.status !== 409 || tries === maxTries) throw error;
     }
   }
 }
 
-/** Deletes an object; its dependents follow in the background, or are deleted before it. */
-export const remove = (
-  resource: Resource,
-  key: ObjectKey,
-  propagation: "Background" | "Foreground" = "Background",
-): Promise<unknown> =>
-  request(`${prefix}${pathOf(resource, key)}?propagationPolicy=${propagation}`, { method: "DELETE" });
+/**
+ * Patches an object whose specification has not changed since `read`; status changes do not matter. Throws a {@link RequestError}
+ * with the reason `Changed` if the specification changed.
+ */
+export const patchUnchanged = <T extends KubeObject>(
+  resource: Resource<T>,
+  read: Stored<T>,
+  change: object,
+): Promise<Stored<T>> =>
+  patchNewest(resource, objectKeyOf(read), ({ metadata }) => {
+    if (metadata.uid !== read.metadata.uid || metadata.generation !== read.metadata.generation)
+      throw new RequestError(409, "Changed", text.changed);
+    return change;
+  });
+
+/** Deletes an object; its dependents follow in the background. */
+export const remove = (resource: Resource, key: ObjectKey): Promise<unknown> =>
+  request(`${prefix}${pathOf(resource, key)}?propagationPolicy=Background`, { method: "DELETE" });

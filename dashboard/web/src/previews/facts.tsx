@@ -13,12 +13,20 @@ const forks = {
 
 /** Which pull requests get a preview. */
 function filterOf({ filter = {} }: AppPipeline["spec"]): string {
-  const { labels = [], baseBranches = [], drafts = true, forks: from = "Approved", approvalLabel } = filter;
+  const {
+    labels = [],
+    baseBranches = [],
+    drafts = true,
+    forks: from = "Approved",
+    approvalLabel,
+    excluded = [],
+  } = filter;
   return [
     labels.length > 0 ? `labeled ${labels.join(" and ")}` : "all open",
     ...(baseBranches.length > 0 ? [`targeting ${baseBranches.join(" or ")}`] : []),
     ...(drafts ? [] : ["no drafts"]),
     from === "Approved" && approvalLabel ? `${forks[from]} with the label ${approvalLabel}` : forks[from],
+    ...(excluded.length > 0 ? [`without ${excluded.map((number) => `#${number}`).join(", ")}`] : []),
   ].join("; ");
 }
 

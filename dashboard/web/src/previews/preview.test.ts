@@ -1,7 +1,7 @@
 import type { Application, AppPipeline, Preview } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
 import { expect, test } from "vitest";
-import { openAddress, podsOf, previewRows, searchText, toneOf } from "./preview.ts";
+import { openAddress, podsOf, previewRows, searchText, statusOf, toneOf } from "./preview.ts";
 
 const preview = (number: number, more: Partial<Preview> = {}): Preview => ({
   number,
@@ -11,7 +11,7 @@ const preview = (number: number, more: Partial<Preview> = {}): Preview => ({
   ...more,
 });
 const rowsOf = (previews: readonly Preview[], ...applications: Stored<Application>[]) =>
-  previewRows({ status: { previews } } as AppPipeline, applications, []);
+  previewRows({ spec: {}, status: { previews } } as AppPipeline, applications, []);
 const application = (replicas: number, readyReplicas?: number) =>
   ({ metadata: { name: "app" }, spec: { replicas }, status: { readyReplicas } }) as Stored<Application>;
 
@@ -30,6 +30,19 @@ test("finds a preview by what the row shows, and filters it by its status", () =
   ]);
   expect(row && searchText(row)).toBe(`#7 Fix login mona fix ${"a".repeat(40)} Needs approval`);
   expect(row && toneOf(row)).toBe("off");
+});
+
+test("shows a deletion before it is done, and a new creation before it has begun", () => {
+  const stateOf = (phase: Preview["phase"], excluded?: readonly number[]) => {
+    const pipeline = { spec: { filter: { excluded } }, status: { previews: [preview(7, { phase })] } };
+    const [row] = previewRows(pipeline as AppPipeline, [], []);
+    return row && statusOf(row);
+  };
+  expect(stateOf("Ready", [7])).toEqual(["busy", "Deleting"]);
+  expect(stateOf("Excluded", [6, 7])).toEqual(["off", "Excluded"]);
+  expect(stateOf("Excluded", [6])).toEqual(["busy", "Creating"]);
+  expect(stateOf("Excluded")).toEqual(["busy", "Creating"]);
+  expect(stateOf("Ready", [6])).toEqual(["good", "Ready"]);
 });
 
 test("counts the pods of the preview's Application, and opens an address only if it responds", () => {

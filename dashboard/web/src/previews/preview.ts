@@ -2,26 +2,31 @@
 import type { Application, AppPipeline, Preview, RemoteSync } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
 import { humanize, type Tone } from "../ui/health.ts";
+import { previewsText as text } from "./text.ts";
 
 /** A preview and its objects, as far as they exist and the user may see them. */
 export interface PreviewRow {
   readonly preview: Preview;
   readonly application: Stored<Application> | undefined;
   readonly sync: Stored<RemoteSync> | undefined;
+  /** Whether the user has deleted it: the AppPipeline's filter names the pull request. */
+  readonly isExcluded: boolean;
 }
 
 /** The previews of an AppPipeline with their objects, those with the most recent change first. */
 export function previewRows(
-  { status }: AppPipeline,
+  { spec, status }: AppPipeline,
   applications: readonly Stored<Application>[],
   syncs: readonly Stored<RemoteSync>[],
 ): readonly PreviewRow[] {
   const [applicationOf, syncOf] = [byName(applications), byName(syncs)];
+  const excluded = new Set(spec.filter?.excluded);
   return (status?.previews ?? [])
     .map((preview) => ({
       preview,
       application: applicationOf.get(preview.application ?? ""),
       sync: syncOf.get(preview.application ?? ""),
+      isExcluded: excluded.has(preview.number),
     }))
     .sort((a, b) => Date.parse(changedAt(b.preview)) - Date.parse(changedAt(a.preview)));
 }
@@ -36,6 +41,7 @@ const tones: Readonly<Record<Preview["phase"], Tone>> = {
   Waiting: "off",
   NeedsApproval: "off",
   Expired: "off",
+  Excluded: "off",
   Resolving: "busy",
   Building: "busy",
   Deploying: "busy",
@@ -43,11 +49,11 @@ const tones: Readonly<Record<Preview["phase"], Tone>> = {
   Failed: "bad",
 };
 
-/** The status of a preview. */
-export const statusOf = ({ preview: { phase } }: PreviewRow): readonly [Tone, string] => [
-  tones[phase],
-  humanize(phase),
-];
+/** The status of a preview. A change of the filter shows before the function has handled it. */
+export function statusOf({ preview: { phase }, isExcluded }: PreviewRow): readonly [Tone, string] {
+  if (isExcluded === (phase === "Excluded")) return [tones[phase], humanize(phase)];
+  return ["busy", isExcluded ? text.deleting : text.creating];
+}
 
 /** The status by which previews are filtered. */
 export const toneOf = (row: PreviewRow): Tone => statusOf(row)[0];

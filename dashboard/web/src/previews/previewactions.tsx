@@ -3,8 +3,8 @@ import type { RemoteSync } from "@denrei/functions/paas/kinds";
 import { labels } from "@denrei/functions/paas/names";
 import type { Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
-import { listOf, objectKeyOf, patch, remove } from "../api/objects.ts";
-import { applications, builds, remoteSyncs } from "../api/resource.ts";
+import { listOf, type ObjectKey, objectKeyOf, patch, patchNewest } from "../api/objects.ts";
+import { appPipelines, builds } from "../api/resource.ts";
 import { endOf, isRebuildRequested, newestFirst, numberOf } from "../builds/build.ts";
 import { rebuildPatch } from "../builds/patches.ts";
 import { ActionButton } from "../ui/actionbutton.tsx";
@@ -14,15 +14,15 @@ import { notify, notifyOutcome, withLead } from "../ui/notices.tsx";
 import { openAddress, type PreviewRow } from "./preview.ts";
 import { actionText, previewsText } from "./text.ts";
 
-/** `labels`: those that a pull request must have. */
-export function PreviewActions({ row, labels }: { row: PreviewRow; labels: readonly string[] }) {
-  const { preview, application, sync } = row;
+/** `pipeline`: the AppPipeline of the preview. */
+export function PreviewActions({ row, pipeline }: { row: PreviewRow; pipeline: ObjectKey }) {
+  const { preview, application, sync, isExcluded } = row;
   const { number } = preview;
   const [isConfirming, setConfirming] = useState(false);
   const object = application ?? sync;
-  if (object === undefined) return null;
-  const { namespace, name } = object.metadata;
+  if (object === undefined && !isExcluded) return null;
   const address = openAddress(row);
+  const createAgain = () => void notifyOutcome(exclude(pipeline, number, false), actionText.creating(number));
   return (
     <span class="previewactions">
       {address !== undefined && isWebAddress(address) && (
@@ -31,36 +31,58 @@ export function PreviewActions({ row, labels }: { row: PreviewRow; labels: reado
           <span class="unseen">{actionText.preview(number)}</span>
         </OutLink>
       )}
-      {sync && (
-        <ActionButton
-          needs={{ verb: "patch", resource: builds, namespace }}
-          disabled={sync.spec.paused === true || sync.metadata.deletionTimestamp !== undefined}
-          onClick={() => void rebuild(sync, number)}
-        >
-          {actionText.rebuild}
-          <span class="unseen">{actionText.preview(number)}</span>
-        </ActionButton>
-      )}
+      {sync && !isExcluded && <Rebuild sync={sync} number={number} />}
+      {/* One element, so that the focus stays on it. */}
       <ActionButton
-        needs={{ verb: "delete", resource: application ? applications : remoteSyncs, namespace }}
-        class="danger"
-        disabled={object.metadata.deletionTimestamp !== undefined}
-        onClick={() => setConfirming(true)}
+        key="deletion"
+        needs={{ verb: "patch", resource: appPipelines, namespace: pipeline.namespace }}
+        class={isExcluded ? undefined : "danger"}
+        onClick={isExcluded ? createAgain : () => setConfirming(true)}
       >
-        {actionText.recreate}
-        <span class="unseen">{actionText.preview(number)}</span>
+        {isExcluded ? actionText.createAgain : actionText.delete}
+        <span class="unseen">{isExcluded ? actionText.for(number) : actionText.preview(number)}</span>
       </ActionButton>
-      <span class="small row">
-        <a href={`/applications/${namespace}/${name}`}>
-          {previewsText.application}
-          <span class="unseen">{previewsText.of(number)}</span>
-        </a>
-        <a href={`/builds/${namespace}/${name}`}>
-          {previewsText.build}
-          <span class="unseen">{previewsText.of(number)}</span>
-        </a>
-      </span>
-      {isConfirming && <Recreate row={row} labels={labels} onClose={() => setConfirming(false)} />}
+      {object && !isExcluded && <ObjectLinks object={object} number={number} />}
+      {isConfirming && (
+        <ConfirmDeletion number={number} pipeline={pipeline} onClose={() => setConfirming(false)} />
+      )}
+    </span>
+  );
+}
+
+function Rebuild({ sync, number }: { sync: Stored<RemoteSync>; number: number }) {
+  const { namespace, deletionTimestamp } = sync.metadata;
+  return (
+    <ActionButton
+      needs={{ verb: "patch", resource: builds, namespace }}
+      unavailable={
+        deletionTimestamp !== undefined
+          ? actionText.goingAway(number)
+          : sync.spec.paused
+            ? actionText.paused(number)
+            : undefined
+      }
+      onClick={() => void rebuild(sync, number)}
+    >
+      {actionText.rebuild}
+      <span class="unseen">{actionText.preview(number)}</span>
+    </ActionButton>
+  );
+}
+
+/** Links to the screens of the preview's Application and RemoteSync, which have the same name. */
+function ObjectLinks({ object: { metadata }, number }: { object: Stored; number: number }) {
+  const { namespace, name } = metadata;
+  return (
+    <span class="small row">
+      <a href={`/applications/${namespace}/${name}`}>
+        {previewsText.application}
+        <span class="unseen">{previewsText.of(number)}</span>
+      </a>
+      <a href={`/builds/${namespace}/${name}`}>
+        {previewsText.build}
+        <span class="unseen">{previewsText.of(number)}</span>
+      </a>
     </span>
   );
 }
@@ -82,40 +104,41 @@ async function rebuild({ metadata }: Stored<RemoteSync>, number: number): Promis
   }
 }
 
-/** Confirms that the objects of a preview are deleted. The function creates them again. */
-function Recreate({
-  row: { preview, application, sync },
-  labels,
+/** Adds a pull request to those that the AppPipeline excludes, or removes it. The function deletes or creates the objects. */
+const exclude = (pipeline: ObjectKey, number: number, isExcluded: boolean): Promise<unknown> =>
+  patchNewest(appPipelines, pipeline, ({ spec }) => {
+    const others = (spec.filter?.excluded ?? []).filter((one) => one !== number);
+    const excluded = isExcluded ? [...others, number].sort((a, b) => a - b) : others;
+    return { spec: { filter: { excluded: excluded.length === 0 ? null : excluded } } };
+  });
+
+/** Confirms that a preview is deleted, and stays so. */
+function ConfirmDeletion({
+  number,
+  pipeline,
   onClose,
 }: {
-  row: PreviewRow;
-  labels: readonly string[];
+  number: number;
+  pipeline: ObjectKey;
   onClose: () => void;
 }) {
-  const { number } = preview;
-  // Their dependents first: the new objects have the same names and would find the old dependents.
-  const recreate = () =>
-    Promise.all([
-      sync && remove(remoteSyncs, objectKeyOf(sync), "Foreground"),
-      application && remove(applications, objectKeyOf(application), "Foreground"),
-    ]);
   return (
-    <Dialog title={actionText.recreateTitle(number)} onClose={onClose}>
+    <Dialog title={actionText.deleteTitle(number)} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           onClose();
-          void notifyOutcome(recreate(), actionText.recreating(number));
+          void notifyOutcome(exclude(pipeline, number, true), actionText.deleting(number));
         }}
       >
-        <p>{actionText.recreateWhat}</p>
-        <p>{actionText.howToDelete(labels)}</p>
+        <p>{actionText.whatIsDeleted}</p>
+        <p>{actionText.howLong}</p>
         <div class="actions">
           <button type="button" onClick={onClose}>
             {actionText.cancel}
           </button>
           <button type="submit" class="danger primary">
-            {actionText.recreate}
+            {actionText.delete}
           </button>
         </div>
       </form>

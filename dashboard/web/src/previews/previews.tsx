@@ -2,6 +2,7 @@
 import type { Application, AppPipeline, RemoteSync } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
 import { useMemo } from "preact/hooks";
+import type { ObjectKey } from "../api/objects.ts";
 import { appendPath, Commit } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
@@ -38,8 +39,8 @@ export function Previews({
 }) {
   const { owner, repo } = pipeline.spec.base.github;
   const rows = useMemo(() => previewRows(pipeline, applications, syncs), [pipeline, applications, syncs]);
-  const labels = pipeline.spec.filter?.labels?.join("\n") ?? "";
-  const columns = useMemo(() => columnsWith(url, labels.split("\n").filter(Boolean)), [url, labels]);
+  const { namespace, name } = pipeline.metadata;
+  const columns = useMemo(() => columnsWith(url, { namespace, name }), [url, namespace, name]);
   return (
     <section class="stack" aria-labelledby="previews">
       <h2 id="previews">{text.title}</h2>
@@ -58,8 +59,8 @@ export function Previews({
 
 const keyOf = ({ preview }: PreviewRow): string => String(preview.number);
 
-/** `labels`: those that a pull request must have. */
-const columnsWith = (url: string | undefined, labels: readonly string[]): readonly Column<PreviewRow>[] => [
+/** `pipeline`: the AppPipeline of the previews. */
+const columnsWith = (url: string | undefined, pipeline: ObjectKey): readonly Column<PreviewRow>[] => [
   [text.columns.pull, (row) => <PullRequest row={row} url={url} />, "text", ({ preview }) => preview.number],
   [text.columns.status, (row) => <State row={row} url={url} />, "text", (row) => statusValue(statusOf(row))],
   [text.columns.address, (row) => <Address row={row} />],
@@ -75,7 +76,7 @@ const columnsWith = (url: string | undefined, labels: readonly string[]): readon
     "text",
     ({ preview }) => timeValue(preview.openedAt),
   ],
-  [text.columns.actions, (row) => <PreviewActions row={row} labels={labels} />],
+  [text.columns.actions, (row) => <PreviewActions row={row} pipeline={pipeline} />],
 ];
 
 interface Shown {
@@ -120,7 +121,8 @@ function PullRequest({ row: { preview }, url }: Shown) {
 
 /** The status and its reason. */
 function State({ row, url }: Shown) {
-  const { headSHA, approvedSHA, message, warning } = row.preview;
+  const { phase, headSHA, approvedSHA, warning } = row.preview;
+  const message = phase === "Excluded" ? text.excluded : row.preview.message;
   const [tone, word] = statusOf(row);
   const isBehind = approvedSHA !== undefined && approvedSHA !== headSHA;
   return (

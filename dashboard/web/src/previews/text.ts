@@ -20,6 +20,9 @@ export const previewsText = {
   fork: "from a fork:",
   newerCommit: "The newer commit",
   notApproved: "is not approved yet.",
+  deleting: "Deleting",
+  creating: "Creating",
+  excluded: "A user deleted this preview. New commits do not create it again.",
   pods: (ready: number, wanted: number) =>
     wanted === 0 ? "0 pods: scaled to zero" : `${ready} of ${wanted} ${wanted === 1 ? "pod" : "pods"} ready`,
   application: "Application",
@@ -36,14 +39,17 @@ export const actionText = {
     `Building the commit of build ${build} of #${number} again. The preview keeps running until the build ends.`,
   noBuild: (number: number) => `#${number} has no build yet. The first one starts without a request.`,
   alreadyBuilding: (number: number) => `A build of #${number} already runs or is requested.`,
-  recreate: "Recreate",
-  recreateTitle: (number: number) => `Recreate the preview of #${number}?`,
-  recreateWhat:
-    "Its Application, RemoteSync, pods, builds, and build logs are deleted, and then created again. The address stays the same, and does not respond until the new build is deployed.",
-  howToDelete: (labels: readonly string[]) =>
-    `A preview exists as long as its pull request is open and matches the filter. To delete it, close the pull request on GitHub${
-      labels.length === 0 ? "" : `, or remove its label ${labels.join(" or ")}`
-    }.`,
-  recreating: (number: number) => `Recreating the preview of #${number}.`,
+  paused: (number: number) => `#${number} cannot be built again: its RemoteSync is paused.`,
+  goingAway: (number: number) => `The objects of the preview of #${number} are being deleted.`,
+  delete: "Delete",
+  deleteTitle: (number: number) => `Delete the preview of #${number}?`,
+  whatIsDeleted:
+    "This deletes its Application, RemoteSync, pods, builds, and build logs. The pull request does not change.",
+  howLong:
+    "The preview stays deleted while the pull request is open, also after new commits, until you choose “Create preview again”.",
+  deleting: (number: number) => `Deleting the preview of #${number}.`,
+  createAgain: "Create preview again",
+  for: (number: number) => ` for #${number}`,
+  creating: (number: number) => `Creating the preview of #${number} again.`,
   cancel: "Cancel",
 };
