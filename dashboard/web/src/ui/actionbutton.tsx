@@ -66,7 +66,7 @@ export function ActionButton({
   onClick?: () => void;
   type?: "button" | "submit";
   class?: string | undefined;
-  /** Why the action is impossible right now, in a sentence. The button then says so. */
+  /** Why the action is impossible right now, in a sentence that the button shows. */
   unavailable?: string | undefined;
   /** For other reasons than a missing right, which the screen shows. */
   disabled?: boolean;
