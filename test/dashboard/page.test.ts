@@ -6,6 +6,7 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import { expectDenied } from "../harness/denied.ts";
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { sessionCookieName, visitor } from "../harness/visitor.ts";
 
@@ -44,9 +45,31 @@ test("shows Applications live to a logged-in user", async () => {
   await expect.poll(() => page.title()).toBe("Applications · Denrei");
 });
 
+test("a viewer learns which right each link to a form needs, and an editor follows it", async () => {
+  await environment.client.delete(Application, { namespace: team, name: "web" }, {});
+  const bob = await environment.loggedIn(people.bob, team);
+  for (const [path, plural, links] of [
+    ["/builds", "remotesyncs", ["Build a repository", "Build the first repository"]],
+    ["/previews", "apppipelines", ["Preview a repository", "Preview the first repository"]],
+    ["/github", "installations", ["Create an Installation", "Create the first one"]],
+    ["/zundoko", "hikawas", ["Create a Hikawa", "Create the first one"]],
+    ["/applications", "applications", ["Create an Application", "Create the first one"]],
+    // The first steps.
+    ["/applications", "installations", ["Create an Installation"]],
+    ["/applications", "apppipelines", ["Preview a repository"]],
+  ] as const) {
+    await bob.goto(`${environment.url}${path}`);
+    for (const name of links)
+      await expectDenied(bob, name, { right: `create ${plural}`, namespace: team, role: "link" });
+  }
+  expect(new URL(bob.url()).pathname).toBe("/applications");
+  await expectAccessible(bob);
+  const alice = await environment.loggedIn(people.alice, team);
+  await alice.getByRole("link", { name: "Create the first one" }).click();
+  await alice.getByRole("heading", { name: "Create an Application", level: 1 }).waitFor();
+});
+
 test("an empty namespace leads from GitHub to the first Application and the first preview", async () => {
-  const { client } = environment;
-  await client.delete(Application, { namespace: team, name: "web" }, {});
   const page = await environment.loggedIn(people.alice, team);
   const steps = page.getByRole("region", { name: "First steps" });
   const states = () => steps.getByRole("listitem").locator("span.row").allInnerTexts();

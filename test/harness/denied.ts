@@ -1,13 +1,17 @@
-/** Buttons of the dashboard for actions that the user may not do. */
+/** Buttons and links of the dashboard for actions that the user may not do. */
 import type { Page } from "playwright-core";
 
-/** Waits until the button is disabled, and expects it to say which right is missing. `right` is such as `patch applications/scale`. */
+/** Waits until the button or link is disabled, and expects it to say which right is missing. `right` is such as `patch applications/scale`. */
 export async function expectDenied(
   page: Page,
-  button: string,
-  { right, namespace }: { readonly right: string; readonly namespace: string },
+  name: string,
+  {
+    right,
+    namespace,
+    role = "button",
+  }: { readonly right: string; readonly namespace: string; readonly role?: "button" | "link" },
 ): Promise<void> {
-  const denied = page.getByRole("button", { name: button, exact: true, disabled: true });
+  const denied = page.getByRole(role, { name, exact: true, disabled: true });
   await denied.waitFor();
   // A keyboard reaches it, and learns why.
   await denied.focus();

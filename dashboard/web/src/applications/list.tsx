@@ -55,7 +55,14 @@ export function ApplicationList() {
     [appPipelines, scope],
   );
   return (
-    <ListScreen path="/applications" text={text} watched={watched} columns={columns} search={search}>
+    <ListScreen
+      path="/applications"
+      resource={applications}
+      text={text}
+      watched={watched}
+      columns={columns}
+      search={search}
+    >
       <FirstSteps lists={{ github, application: watched, preview }} />
     </ListScreen>
   );

@@ -30,7 +30,16 @@ export function RemoteSyncList() {
   );
   const urlOf = useUrlOf(imageList.items);
   const columns = useMemo(() => columnsWith(urlOf), [urlOf]);
-  return <ListScreen path="/builds" text={text} watched={watched} columns={columns} search={search} />;
+  return (
+    <ListScreen
+      path="/builds"
+      resource={remoteSyncs}
+      text={text}
+      watched={watched}
+      columns={columns}
+      search={search}
+    />
+  );
 }
 
 type Sync = Stored<RemoteSync>;

@@ -72,7 +72,14 @@ export function GitHubList() {
     [clusterGitHubApps, {}],
   );
   return (
-    <ListScreen path="/github" text={text} watched={watched} columns={columns} search={search}>
+    <ListScreen
+      path="/github"
+      resource={installations}
+      text={text}
+      watched={watched}
+      columns={columns}
+      search={search}
+    >
       <Apps title="GitHubApps" watched={apps} none="No GitHubApps here." />
       <Apps
         title="ClusterGitHubApps"

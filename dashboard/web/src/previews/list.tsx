@@ -35,7 +35,16 @@ export function PipelineList() {
   );
   const urlOf = useUrlOf(imageList.items);
   const columns = useMemo(() => columnsWith(urlOf), [urlOf]);
-  return <ListScreen path="/previews" text={text} watched={watched} columns={columns} search={search} />;
+  return (
+    <ListScreen
+      path="/previews"
+      resource={appPipelines}
+      text={text}
+      watched={watched}
+      columns={columns}
+      search={search}
+    />
+  );
 }
 
 /** The number of previews that are ready. */

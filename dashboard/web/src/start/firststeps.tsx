@@ -1,15 +1,20 @@
 /** The way from an empty namespace to the first preview. */
 import { useState } from "preact/hooks";
+import { creating } from "../api/access.ts";
+import { applications, appPipelines, type Resource } from "../api/resource.ts";
 import type { Watched } from "../api/watch.ts";
+import { installations } from "../github/resources.ts";
+import { ActionLink } from "../ui/actionbutton.tsx";
+import { namespace } from "../ui/namespace.tsx";
 import { Status, type Tone } from "../ui/status.tsx";
 import { text } from "./text.ts";
 
 type StepName = keyof typeof text.steps;
 
-const links: readonly (readonly [step: StepName, to: string])[] = [
-  ["github", "/github/new"],
-  ["application", "/applications/new"],
-  ["preview", "/previews/new"],
+const links: readonly (readonly [step: StepName, to: string, creates: Resource])[] = [
+  ["github", "/github/new", installations],
+  ["application", "/applications/new", applications],
+  ["preview", "/previews/new", appPipelines],
 ];
 
 const storedAs = "denrei.firststeps";
@@ -33,8 +38,8 @@ export function FirstSteps({ lists }: { lists: Readonly<Record<StepName, Watched
         </button>
       </header>
       <ol class="first-steps">
-        {links.map(([step, to], at) => (
-          <Step key={step} step={step} to={to} state={stateOf(isDone, at)} />
+        {links.map(([step, to, creates], at) => (
+          <Step key={step} step={step} to={to} creates={creates} state={stateOf(isDone, at)} />
         ))}
       </ol>
     </section>
@@ -48,7 +53,7 @@ const stateOf = (isDone: readonly boolean[], at: number): State =>
 
 const tones: Readonly<Record<State, Tone>> = { done: "good", next: "busy", later: "off" };
 
-function Step({ step, to, state }: { step: StepName; to: string; state: State }) {
+function Step({ step, to, creates, state }: { step: StepName; to: string; creates: Resource; state: State }) {
   const { name, about, action } = text.steps[step];
   return (
     <li>
@@ -59,9 +64,13 @@ function Step({ step, to, state }: { step: StepName; to: string; state: State })
       {state !== "done" && (
         <>
           <p class="quiet">{about}</p>
-          <a class={state === "next" ? "button primary" : "button"} href={to}>
+          <ActionLink
+            needs={creating(creates, namespace.value)}
+            to={to}
+            class={state === "next" ? "button primary" : "button"}
+          >
             {action}
-          </a>
+          </ActionLink>
         </>
       )}
     </li>

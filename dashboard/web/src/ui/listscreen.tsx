@@ -2,9 +2,12 @@
 import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import { useCallback } from "preact/hooks";
+import { creating } from "../api/access.ts";
+import type { Resource } from "../api/resource.ts";
 import type { Watched } from "../api/watch.ts";
+import { ActionLink } from "./actionbutton.tsx";
 import { Head } from "./head.tsx";
-import { useNamespaceInAddress } from "./namespace.tsx";
+import { namespace, useNamespaceInAddress } from "./namespace.tsx";
 import { Searchable } from "./searchable.tsx";
 import { Loaded } from "./states.tsx";
 import { healthOf, type Tone } from "./status.tsx";
@@ -13,7 +16,7 @@ import { type Column, ObjectTable } from "./table.tsx";
 /** The fixed texts of a list screen. */
 export interface ListText {
   readonly title: string;
-  /** Label of the create button. */
+  /** Label of the create link. */
   readonly create: string;
   /** Heading of an empty list. */
   readonly none: string;
@@ -31,9 +34,10 @@ export interface ListSearch<T extends KubeObject> {
   readonly textsOf?: (object: Stored<T>) => readonly unknown[];
 }
 
-/** A title with a create button, and a table of the objects. `path` is the address of the list; objects are below it. */
+/** A title with a create link, and a table of the objects. `path` is the address of the list; objects are below it. */
 export function ListScreen<T extends KubeObject>({
   path,
+  resource,
   text: { title, create, none, about, createFirst },
   watched,
   columns,
@@ -41,6 +45,7 @@ export function ListScreen<T extends KubeObject>({
   children,
 }: {
   path: string;
+  resource: Resource<T>;
   text: ListText;
   watched: Watched<T>;
   columns: readonly Column<Stored<T>>[];
@@ -54,6 +59,7 @@ export function ListScreen<T extends KubeObject>({
     [path],
   );
   const textOf = useCallback((object: Stored<T>) => searchText(object, search), [search]);
+  const creation = { needs: creating(resource, namespace.value), to: `${path}/new` };
   const table = (objects: readonly Stored<T>[]) => (
     <ObjectTable objects={objects} to={to} columns={columns} />
   );
@@ -64,7 +70,7 @@ export function ListScreen<T extends KubeObject>({
         <>
           <h2>{none}</h2>
           <p>{about}</p>
-          <a href={`${path}/new`}>{createFirst}</a>
+          <ActionLink {...creation}>{createFirst}</ActionLink>
         </>
       }
     >
@@ -78,9 +84,9 @@ export function ListScreen<T extends KubeObject>({
   return (
     <>
       <Head title={title}>
-        <a class="button primary" href={`${path}/new`}>
+        <ActionLink {...creation} class="button primary">
           {create}
-        </a>
+        </ActionLink>
       </Head>
       {children === undefined ? (
         list

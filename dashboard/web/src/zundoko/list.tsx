@@ -23,5 +23,14 @@ const columns: readonly Column<Stored<Hikawa>>[] = [
 
 export function HikawaList() {
   const [watched] = useWatch([hikawas, { namespace: namespace.value || undefined }]);
-  return <ListScreen path="/zundoko" text={listText} watched={watched} columns={columns} search={search} />;
+  return (
+    <ListScreen
+      path="/zundoko"
+      resource={hikawas}
+      text={listText}
+      watched={watched}
+      columns={columns}
+      search={search}
+    />
+  );
 }
