@@ -17,10 +17,11 @@ import { pageErrorOf, RejectedError } from "./kubernetes/responses.ts";
 import { usageRoutes } from "./kubernetes/usage.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
 import { countFailures, countRequests } from "./metrics.ts";
-import { pageRoutes, securityHeaders } from "./page.ts";
+import { pageRoutes, readPage, securityHeaders, versionHeader } from "./page.ts";
 
 /** Assembles the app. `pageFolder` holds the built page. */
 export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Hono<Env>> {
+  const page = await readPage(pageFolder);
   const app = new Hono<Env>();
   app.use(countRequests(parts.metrics));
   app.use(securityHeaders(parts));
@@ -36,6 +37,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
     return c.json(failedBody, 502);
   });
   app.route("/", loginRoutes(parts));
+  app.use("/api/*", versionHeader(page));
   app.use("/api/*", rejectCrossSite(parts), requireSession(parts));
   // Works while the issuer is unavailable.
   app.get("/api/session", (c) => {
@@ -53,7 +55,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.route("/", usageRoutes(parts));
   app.route("/", proxyRoutes(parts));
   app.all("/api/*", (c) => c.json(errorBody("NotFound", "The dashboard has no such API path."), 404));
-  app.route("/", await pageRoutes(pageFolder));
+  app.route("/", pageRoutes(page));
   countFailures(parts.metrics, app.routes);
   return app;
 }

@@ -54,8 +54,16 @@ export const securityHeaders =
 /** Folder of the built scripts and styles. */
 const assets = "/assets/";
 
-/** Serves the files of a folder, read once, and `index.html` for every other path. */
-export async function pageRoutes(folder: string): Promise<Hono> {
+/** The built page. */
+export interface Page {
+  readonly files: ReadonlyMap<string, PageFile>;
+  readonly index: PageFile;
+  /** The path of the entry script, which names the version: it contains a hash of the sources. */
+  readonly version: string;
+}
+
+/** Reads the page from a folder. Throws if it is not built. */
+export async function readPage(folder: string): Promise<Page> {
   const files = new Map<string, PageFile>();
   for await (const path of glob("**/*.*", { cwd: folder })) {
     const type = types[extname(path)];
@@ -64,7 +72,24 @@ export async function pageRoutes(folder: string): Promise<Hono> {
     files.set(`/${path}`, { type, body, gzip: new Uint8Array(gzipSync(body)) });
   }
   const index = files.get("/index.html");
-  if (index === undefined) throw new Error(`no index.html in ${folder}: the dashboard's page is not built`);
+  const version = index && entryScript.exec(new TextDecoder().decode(index.body))?.[1];
+  if (index === undefined || version === undefined)
+    throw new Error(`no index.html with a script in ${folder}: the dashboard's page is not built`);
+  return { files, index, version };
+}
+
+const entryScript = /<script type="module"[^>]* src="([^"]+)"/;
+
+/** Names the version of the page, so that an older one offers to reload. */
+export const versionHeader =
+  ({ version }: Page): MiddlewareHandler =>
+  async (c, next) => {
+    await next();
+    c.header("x-denrei-page", version);
+  };
+
+/** Serves the files of the page, and `index.html` for every other path. */
+export function pageRoutes({ files, index }: Page): Hono {
   const app = new Hono();
   app.get("*", (c) => {
     const file = files.get(c.req.path);

@@ -1,5 +1,5 @@
 /** Behavior of all screens: keyboard, phone, dark mode, lost connection, and missing rights. */
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
@@ -37,6 +37,15 @@ const choose = async (namespace: string) => {
   await page.getByLabel("Namespace", { exact: true }).fill(namespace);
   await page.keyboard.press("Enter");
 };
+
+/** Lets responses name another version of the page, as after an update of the dashboard. */
+const updatedTo =
+  (version: () => string) =>
+  async (route: Route): Promise<void> => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), "x-denrei-page": version() } });
+  };
+const newVersion = (fresh: Page) => fresh.getByRole("status").getByText("A new version is available.");
 
 test("the keyboard reaches the content, another screen, and into and out of a dialog", async () => {
   await create("keys");
@@ -198,8 +207,14 @@ test("the page reports a lost connection, and afterwards shows what it missed", 
   await page.getByText("Live updates are interrupted").waitFor();
   await expectAccessible(page);
   await create("meanwhile");
+  await page.route(
+    "**/api/session",
+    updatedTo(() => "/assets/newer.js"),
+  );
+  onTestFinished(() => page.unrouteAll({ behavior: "wait" }));
   await environment.dashboard.start();
   await link("meanwhile").waitFor();
+  await newVersion(page).waitFor();
   await page.getByText("Live updates are interrupted").waitFor({ state: "detached" });
   expect(await page.getByRole("rowheader").allInnerTexts()).toEqual(["keys", "meanwhile", "typed"]);
 });
@@ -289,6 +304,39 @@ describe("a screen whose files cannot be loaded", () => {
     expect(version).toBe("new");
     expect(new URL(fresh.url()).pathname).toBe("/builds");
   });
+});
+
+test("offers each new version once, and a reload keeps the text of forms", async () => {
+  const fresh = await environment.loggedIn(people.alice, team);
+  const notice = newVersion(fresh);
+  let version = "/assets/newer.js";
+  await fresh.route(
+    "**/api/access*",
+    updatedTo(() => version),
+  );
+  const open = async (list: string, form: string) => {
+    await fresh.getByRole("link", { name: list, exact: true }).click();
+    const answer = fresh.waitForResponse("**/api/access*");
+    await fresh.getByRole("link", { name: form }).first().click();
+    await answer;
+    await fresh.getByRole("heading", { name: form, level: 1 }).waitFor();
+  };
+  await fresh.goto(`${environment.url}/applications/new`);
+  await notice.waitFor();
+  await expectAccessible(fresh);
+  await fresh.getByRole("button", { name: "Close" }).click();
+  await open("Builds", "Build a repository");
+  expect(await notice.count()).toBe(0);
+  version = "/assets/newest.js";
+  await open("Previews", "Preview a repository");
+  await notice.waitFor();
+  const name = fresh.getByLabel("Name", { exact: true });
+  await name.fill("typed-before");
+  await fresh.unrouteAll({ behavior: "wait" });
+  await fresh.getByRole("button", { name: "Reload" }).click();
+  await fresh.getByText("Your unsaved input was restored.").waitFor();
+  expect(await name.inputValue()).toBe("typed-before");
+  expect(await notice.count()).toBe(0);
 });
 
 test("an unknown path leads back", async () => {

@@ -8,7 +8,7 @@ import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { expectDenied } from "../harness/denied.ts";
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
-import { sessionCookieName, visitor } from "../harness/visitor.ts";
+import { sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
 let environment: DashboardEnvironment;
 let records: Records;
@@ -144,6 +144,20 @@ test("no token reaches the browser between login and logout", async () => {
   } finally {
     await context.close();
   }
+});
+
+test("each response of the API names the version of the page, and no other response does", async () => {
+  const versionIn = async (path: string, client: Pick<Visitor, "ask">) =>
+    (await client.ask(path)).headers.get("x-denrei-page");
+  const stranger = visitor(environment.url);
+  const alice = await environment.visitor(people.alice);
+  const script = /<script type="module"[^>]* src="([^"]+)"/.exec((await stranger.ask("/")).text)?.[1];
+  expect(script).toMatch(/^\/assets\/.*\.js$/);
+  for (const path of ["/api/session", list, "/api/nothing"]) {
+    expect(await versionIn(path, alice), path).toBe(script);
+    expect(await versionIn(path, stranger), path).toBe(script);
+  }
+  expect(await versionIn("/", stranger)).toBeNull();
 });
 
 test("runs only scripts that are files of the page", async () => {

@@ -7,6 +7,7 @@ import { screens } from "./screens.ts";
 import { frameText as text } from "./text.ts";
 import { SessionEnded, Unreachable, Welcome } from "./ui/login.tsx";
 import { isNamespaceSelected, startNamespace } from "./ui/namespace.tsx";
+import { NewVersion } from "./ui/newversion.tsx";
 import { Notices, notify } from "./ui/notices.tsx";
 import { restorePlace } from "./ui/scroll.ts";
 import { Home, NotFound } from "./ui/states.tsx";
@@ -35,7 +36,7 @@ export function App() {
             </Router>
           )}
         </Frame>
-        <Notices />
+        <Notices>{known !== "ended" && <NewVersion />}</Notices>
         {known === "ended" && <SessionEnded />}
       </ErrorBoundary>
     </LocationProvider>

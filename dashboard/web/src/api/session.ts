@@ -1,5 +1,6 @@
 /** The session, and requests that carry it. */
 import { signal } from "@preact/signals";
+import { noteVersion } from "./pageversion.ts";
 import { text as words } from "./text.ts";
 
 /** A logged-in user. The server keeps the user's tokens. */
@@ -65,6 +66,7 @@ export async function request<T>(path: string, options: ServerRequest = {}): Pro
     if (aborted?.aborted) throw error;
     throw new RequestError(0, "Offline", words.offline);
   }
+  noteVersion(response);
   const text = await response.text();
   if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
   throw refused(response.status, text);

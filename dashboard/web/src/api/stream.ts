@@ -19,6 +19,7 @@ export function openStream({ address, on, opened, broken }: StreamOptions): () =
   let source: EventSource | undefined;
   let timer = 0;
   let isCanceled = false;
+  let isReopened = false;
 
   function open(): void {
     source = new EventSource(address());
@@ -26,11 +27,17 @@ export function openStream({ address, on, opened, broken }: StreamOptions): () =
       source.addEventListener(event, ({ data, lastEventId }: MessageEvent<string>) =>
         take(JSON.parse(data) as never, lastEventId),
       );
-    source.onopen = opened;
+    source.onopen = () => {
+      opened();
+      // The server may be a new version now. A script cannot read the headers of a stream.
+      if (isReopened) void loadSession();
+      isReopened = false;
+    };
     source.onerror = () => {
       broken();
       // The browser reopens a broken stream, but not a refused one.
-      if (source?.readyState === EventSource.CLOSED) void again();
+      isReopened = source?.readyState !== EventSource.CLOSED;
+      if (!isReopened) void again();
     };
   }
 

@@ -2,6 +2,7 @@
 import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { lazy } from "preact-iso";
+import { runningVersion } from "../api/pageversion.ts";
 import { Head } from "./head.tsx";
 import { Loading } from "./states.tsx";
 import { screenText as text } from "./text.ts";
@@ -71,9 +72,6 @@ async function servedVersion(): Promise<string | undefined> {
     return undefined;
   }
 }
-
-const runningVersion = (): string | null =>
-  document.querySelector('script[type="module"][src]')?.getAttribute("src") ?? null;
 
 const reloadedFor = "denrei.reloaded";
 

@@ -1,5 +1,6 @@
 /** Notices at the edge of the page, announced to screen readers. */
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 
@@ -46,14 +47,15 @@ function close(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
-/** The area in which notices appear. */
-export function Notices() {
+/** The area in which notices appear, below those of the children. */
+export function Notices({ children }: { children?: ComponentChildren }) {
   const { path } = useLocation();
   useEffect(() => {
     notices.value = notices.value.filter((notice) => notice.tone === "good" || notice.path === path);
   }, [path]);
   return (
     <div class="notices" role="status" aria-live="polite">
+      {children}
       {notices.value.map(({ id, tone, text }) => (
         <div key={id} class={`notice ${tone}`}>
           <span>{text}</span>

@@ -36,6 +36,13 @@ export const screenText = {
   reload: "Reload the page",
 };
 
+/** A newer version of the page. */
+export const newVersionText = {
+  available: "A new version is available. Reloading keeps the text in your forms.",
+  reload: "Reload",
+  close: "Close",
+};
+
 /** The choice of the namespace. */
 export const namespaceText = {
   label: "Namespace",
