@@ -7,7 +7,8 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { siteSchema } from "../../functions/paas/charts/site.ts";
-import { cacheImage, defaultVersions, gatewayImage, storeImage } from "../../functions/pipecd/profile.ts";
+import { defaultVersions } from "../../functions/pipecd/defaultversions.ts";
+import { cacheImage, gatewayImage, storeImage } from "../../functions/pipecd/profile.ts";
 import { missingAttestations } from "./attestations.ts";
 import { imageProblems, imageUses, recordDigests } from "./images.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { defaultVersions } from "./defaultversions.ts";
 import {
   cacheImage,
-  defaultVersions,
   envoyProblem,
   gatewayImage,
   imagesOf,

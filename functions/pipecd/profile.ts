@@ -1,4 +1,5 @@
 /** The protocol profile of a PipeCD version, and its images. */
+import { defaultVersions } from "./defaultversions.ts";
 
 /** `L0` is v0.8.0 to v0.9.0, `C` is v0.37.1 and later. Versions between them have no profile. */
 export type Profile = "L0" | "C";
@@ -113,15 +114,6 @@ function repositoriesOf(profile: Profile, version: string): Images {
   const controlPlane = renamed ? "ghcr.io/pipe-cd/controlplane" : "ghcr.io/pipe-cd/pipecd";
   return { server: controlPlane, ops: controlPlane, piped: "ghcr.io/pipe-cd/piped" };
 }
-
-/** Default image tags. */
-export const defaultVersions = {
-  envoy: { L0: "v1.10.0", C: "v1.31.0" },
-  redis: "5.0.5-alpine3.9",
-  minio: "RELEASE.2020-08-26T00-00-49Z",
-  mongo: "4.2",
-  mysql: "8.0.33",
-} as const;
 
 export const cacheImage = (version: string = defaultVersions.redis, env: Env = process.env): string =>
   imageOf("cache", "redis", version, env);

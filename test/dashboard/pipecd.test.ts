@@ -110,21 +110,48 @@ test("shows a stack coming up, with the parts of its control plane and everythin
   await page.reload();
   await expectStack();
   await page.getByText("gateway, server, cache, and ops are available").waitFor();
+  const compared = page.getByRole("region", { name: "Wanted and running" });
+  await compared.getByText("Everything that you asked for is running.").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "mysql-sample" }).click();
   await page.getByRole("heading", { name: "mysql-sample", level: 1 }).waitFor();
   await nodes("StatefulSet mysql-sample-mysql").getByText("1/1 available").waitFor();
   await nodes(/^Pod mysql-sample-mysql-0/).waitFor();
   expect(await nodes(/^(Deployment|StatefulSet)/).count()).toBe(1);
+  await compared.getByText("Everything that you asked for is running.").waitFor();
   await page.goto(`${environment.url}/pipecd/pipeds/${team}/piped-sample`);
   await nodes("Application application-sample").getByText("Ready", { exact: true }).waitFor();
+  await compared.getByText("Everything that you asked for is running.").waitFor();
   await resources.getByRole("link", { name: "application-sample" }).click();
   await page.getByRole("heading", { name: "application-sample", level: 1 }).waitFor();
+  await compared.getByText("Everything that you asked for is running.").waitFor();
 
   await page.getByRole("button", { name: "Show the YAML" }).click();
   await page.reload();
   await page.locator("pre.yaml").getByText("pipedRef").waitFor();
   await expectAccessible(page);
+});
+
+test("shows which settings of a Piped do not run, and why", async () => {
+  const page = await environment.loggedIn(people.alice, team);
+  const compared = page.getByRole("region", { name: "Wanted and running" });
+  const { spec } = await environment.client.get(Piped, at("piped-sample"));
+  const patch = (change: object) =>
+    environment.client.mergePatch(Piped, at("piped-sample"), { spec: change }, { fieldManager: "kubectl" });
+  await page.goto(`${environment.url}/pipecd/pipeds/${team}/piped-sample`);
+  await patch({ version: "v0.36.0", name: "renamed" });
+  await compared.getByText("Your last change is not applied: PipeCD v0.36.0 is not supported").waitFor();
+  const rows = await compared.getByRole("row").all();
+  expect(await Promise.all(rows.slice(1).map((row) => row.locator("th, td").allInnerTexts()))).toEqual([
+    ["Name in PipeCD", "renamed", spec.name],
+    ["Version", "v0.36.0", spec.version],
+  ]);
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+  await patch({ version: spec.version, name: spec.name });
+  await compared.getByText("Everything that you asked for is running.").waitFor();
+  expect(await compared.getByRole("table").count()).toBe(0);
 });
 
 test("an EventRegistration is shown with its event, source, and conditions, and can be deleted", async () => {

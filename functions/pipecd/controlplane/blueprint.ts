@@ -1,10 +1,11 @@
 /** Validates a control plane and renders the blueprint of its components. */
 import { BlockedError } from "denrei";
 import { ConfigError, controlPlaneConfig } from "../config.ts";
+import { defaultVersions } from "../defaultversions.ts";
 import { envoyConfig } from "../gateway/envoy.ts";
 import { retryMillis } from "../intervals.ts";
 import type { ControlPlane } from "../kinds.ts";
-import { defaultVersions, envoyProblem, firstOfC, type Profile, profileOf } from "../profile.ts";
+import { envoyProblem, firstOfC, type Profile, profileOf } from "../profile.ts";
 import { partName } from "./partobjects.ts";
 import type { Blueprint } from "./parts.ts";
 

@@ -1,10 +1,11 @@
 /** Gateway, server, cache, and ops of a control plane, for each version of PipeCD. Pure. */
 
+import { defaultVersions } from "../defaultversions.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { contentDigest } from "../kubernetes/secrets.ts";
 import type { Mount } from "../kubernetes/volumes.ts";
 import { configKeys, gatewayPorts, objectNames, secretKeys, serverPorts, tlsDirectory } from "../names.ts";
-import { cacheImage, defaultVersions, gatewayImage, imagesOf, type Profile } from "../profile.ts";
+import { cacheImage, gatewayImage, imagesOf, type Profile } from "../profile.ts";
 import { type Part, type Port, partName } from "./partobjects.ts";
 
 /** The input of a control plane's components. */

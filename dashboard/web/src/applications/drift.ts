@@ -2,26 +2,14 @@
 import type { Application } from "@denrei/functions/paas/kinds";
 import { type Condition, type Deployment, matchesDesired, rolloutOf, type Stored } from "denrei/kinds";
 import type { PodObject } from "../api/kubernetes.ts";
-import { conditionsOf, type Tone } from "../ui/health.ts";
+import { type Difference, type Drift, difference, type State } from "../ui/differences/difference.ts";
+import { text as shared } from "../ui/differences/text.ts";
+import { conditionsOf } from "../ui/health.ts";
 import type { Child } from "./children.ts";
 import { driftText as text } from "./text.ts";
 import { listText, sourcesText, valueText } from "./variabletexts.ts";
 
 type App = Stored<Application>;
-
-/** A setting whose running value is not the wanted one. */
-export interface Difference {
-  readonly setting: string;
-  readonly wanted: string;
-  readonly running: string;
-}
-
-/** The state in a sentence, and the settings that differ. */
-export interface Drift {
-  readonly tone: Tone;
-  readonly sentence: string;
-  readonly differences: readonly Difference[];
-}
 
 /** The fields of a container that the page compares. */
 interface Container {
@@ -57,14 +45,12 @@ export function driftOf(app: App, children: readonly Child[], pods: readonly Pod
   return { tone, sentence, differences };
 }
 
-type State = readonly [tone: Tone, sentence: string];
-
 /** The state that the Application itself reports, if its settings are not applied. */
 function ownState(app: App): State | undefined {
-  if (app.metadata.deletionTimestamp !== undefined) return ["busy", text.deleting];
-  if (isBehind(app)) return ["busy", text.notReconciled];
+  if (app.metadata.deletionTimestamp !== undefined) return ["busy", shared.deleting("Application")];
+  if (isBehind(app)) return ["busy", shared.notReconciled];
   const problem = problemOf(app);
-  return problem && ["bad", text.notApplied(problem.message)];
+  return problem && ["bad", shared.notApplied(problem.message)];
 }
 
 function unknownState(app: App, main: Child | undefined): State {
@@ -72,14 +58,16 @@ function unknownState(app: App, main: Child | undefined): State {
   const { watched, entry } = main;
   if (watched === undefined) return ["off", text.otherName(entry.name)];
   if (watched.state === "refused") return ["off", text.forbidden];
-  return watched.state === "live" ? ["bad", text.missing(entry.name)] : ["off", text.notLoaded];
+  return watched.state === "live"
+    ? ["bad", shared.missing(`Deployment ${entry.name}`)]
+    : ["off", text.notLoaded];
 }
 
 function runningState(deployment: Stored<Deployment>, differences: readonly Difference[]): State {
   const rollout = rolloutOf(deployment);
   if (rollout.state === "failed") return ["bad", text.rolloutFailed(rollout.message)];
   if (rollout.state === "progressing") return ["busy", rollingOut(deployment, rollout.message)];
-  return differences.length > 0 ? ["busy", text.differs] : ["good", text.same];
+  return differences.length > 0 ? ["busy", shared.differs] : ["good", shared.same];
 }
 
 function rollingOut({ metadata, spec, status }: Stored<Deployment>, message: string): string {
@@ -127,13 +115,6 @@ const mainOf = (containers: readonly Container[] = []): Container | undefined =>
   containers.find(({ name }) => name === "main") ?? containers[0];
 
 const isStaying = ({ metadata }: PodObject): boolean => metadata.deletionTimestamp === undefined;
-
-const difference = (
-  setting: string,
-  isSame: boolean,
-  wanted: string,
-  running: string,
-): readonly Difference[] => (isSame ? [] : [{ setting, wanted, running }]);
 
 function images(wanted: string, containers: readonly (Container | undefined)[]): readonly Difference[] {
   const found = [...new Set(containers.flatMap((container) => container?.image ?? []))];
@@ -192,6 +173,6 @@ const amounts = (
     Object.entries(wanted?.[field] ?? {}).flatMap(([name, amount]) => {
       const found = running?.[field]?.[name];
       const isSame = matchesDesired(found, amount, name, field);
-      return difference(text[field](name), isSame, `${amount}`, `${found ?? text.notSet}`);
+      return difference(text[field](name), isSame, `${amount}`, `${found ?? shared.notSet}`);
     }),
   );

@@ -6,6 +6,7 @@ import type { EventObject, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
 import { Conditions } from "../ui/conditions.tsx";
+import { Differences } from "../ui/differences/differences.tsx";
 import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { ImageName } from "../ui/imagename.tsx";
@@ -18,9 +19,9 @@ import { Tree } from "../ui/tree/tree.tsx";
 import { useUsage } from "../ui/usage.ts";
 import { deploymentsOf } from "./changes.ts";
 import type { Child } from "./children.ts";
-import { Differences } from "./differences.tsx";
+import { driftOf } from "./drift.ts";
 import { DeployNewest } from "./history.tsx";
-import { imageText, overviewText as text } from "./text.ts";
+import { driftText, imageText, overviewText as text } from "./text.ts";
 import { treeOf } from "./tree.ts";
 
 /** The overview tab. */
@@ -51,7 +52,13 @@ export function Overview({
         <Summary app={app} builds={builds} />
         <Conditions of={app} />
       </div>
-      <Differences app={app} objects={objects} pods={pods.items} />
+      <Differences of={driftOf(app, objects, pods.items)}>
+        {app.spec.pinnedImage !== undefined && (
+          <p>
+            {driftText.pinned} <ImageName of={app.spec.pinnedImage} />
+          </p>
+        )}
+      </Differences>
       <Pods watched={pods} usage={usage} />
       <div class="columns">
         <Resources of={treeOf(app, { builds: builds.items, children: objects, pods: pods.items })} />

@@ -29,28 +29,16 @@ export const treeText = {
 
 /** What an Application asks for, compared with what runs. */
 export const driftText = {
-  title: "Wanted and running",
-  setting: "Setting",
-  wanted: "Wanted",
-  running: "Running",
-  notSet: "not set",
   empty: "empty",
   and: ", ",
 
   // States
-  states: { good: "Same", busy: "Changing", bad: "Not as wanted", off: "Unknown" },
-  same: "Everything that you asked for is running.",
-  differs: "These settings are not what you asked for.",
-  deleting: "The Application is being deleted.",
-  notReconciled: "Not reconciled yet: the platform has not applied your last change.",
-  notApplied: (message: string) => `Your last change is not applied: ${message}`,
   nothingYet: "Nothing runs yet.",
   noDeployment: "The chart creates no Deployment to compare with.",
   otherName: (name: string) =>
     `The page compares only a Deployment with the name of the Application, not ${name}.`,
   forbidden: "You cannot view Deployments here, so the page cannot compare.",
   notLoaded: "The Deployment is not loaded yet.",
-  missing: (name: string) => `The Deployment ${name} is missing.`,
   rolloutFailed: (message: string) => `The rollout failed: ${message}`,
   rollingOut: (updated: number, desired: number) =>
     `Rolling out: ${updated} of ${desired} pods run the new version.`,

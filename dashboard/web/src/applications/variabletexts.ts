@@ -1,5 +1,6 @@
 /** Values of settings as text. Values from Secrets appear only as references. */
 import type { Application } from "@denrei/functions/paas/kinds";
+import { text as shared } from "../ui/differences/text.ts";
 import { driftText as text } from "./text.ts";
 
 type Variable = NonNullable<Application["spec"]["env"]>[number];
@@ -7,7 +8,7 @@ type Source = NonNullable<Application["spec"]["envFrom"]>[number];
 
 /** The value of a variable, or where it comes from. */
 export function valueText(variable: Variable | undefined): string {
-  if (variable === undefined) return text.notSet;
+  if (variable === undefined) return shared.notSet;
   const { value = "", valueFrom } = variable;
   if (valueFrom === undefined) return value === "" ? text.empty : value;
   const { secretKeyRef, configMapKeyRef } = valueFrom;
@@ -18,7 +19,7 @@ export function valueText(variable: Variable | undefined): string {
 
 /** The sources of variables. */
 export function sourcesText(sources: readonly Source[] | undefined): string {
-  if (!sources?.length) return text.notSet;
+  if (!sources?.length) return shared.notSet;
   return sources
     .map(({ secretRef, configMapRef, prefix }) => {
       const name = secretRef ? `Secret ${secretRef.name}` : `ConfigMap ${configMapRef?.name}`;
@@ -31,4 +32,4 @@ export function sourcesText(sources: readonly Source[] | undefined): string {
 export const listText = (words: readonly string[] | undefined): string =>
   words?.length
     ? words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word))).join(" ")
-    : text.notSet;
+    : shared.notSet;

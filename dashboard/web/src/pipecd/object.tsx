@@ -12,6 +12,7 @@ import { Head } from "../ui/head.tsx";
 import { ObjectScreen } from "../ui/objectscreen.tsx";
 import { NotFound } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
+import { Compared } from "./compared.tsx";
 import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
 import { factsOf } from "./facts.tsx";
 import { consequenceOf, resourceOf, runsWorkloads, stackIn } from "./kinds.ts";
@@ -37,6 +38,7 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
     ...stackIn(scope),
   );
   const all = combineLists<KubeObject>(stack);
+  const workloads = combineLists<Workload>([deploymentList, statefulSetList]);
   const own: Watched = stack[stackIn(scope).findIndex(([{ kind }]) => kind === resource.kind)] ?? all;
   const gone = useDeleted(all, namespace);
   const progress = <DeletionProgress present={all.items} gone={gone} />;
@@ -55,13 +57,9 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
                 <Facts title={resource.kind} of={[[factText.namespace, namespace], ...factsOf(object)]} />
                 <Conditions of={object} />
               </div>
+              <Compared of={object} workloads={workloads} stack={all.items} />
               {runsWorkloads(resource) && (
-                <Resources
-                  of={object}
-                  workloads={combineLists<Workload>([deploymentList, statefulSetList])}
-                  pods={podList.items}
-                  stack={all.items}
-                />
+                <Resources of={object} workloads={workloads} pods={podList.items} stack={all.items} />
               )}
               <Events watched={eventList} about={new Set([object.metadata.uid])} />
             </div>

@@ -123,3 +123,31 @@ export const deletionText = {
     stalled: (message: string) => `The deletion cannot continue: ${message}`,
   },
 } as const;
+
+const of = (component: string | undefined): string => (component === undefined ? "" : ` of ${component}`);
+
+/** What a PipeCD object asks for, compared with what runs and with what PipeCD has registered. */
+export const driftText = {
+  configNotCompared: "The configuration is not compared: it is in a ConfigMap, which the page does not read.",
+  empty: "empty",
+
+  // States
+  forbidden: "You cannot view Deployments and StatefulSets here, so the page cannot compare.",
+  notLoaded: "The Deployments and StatefulSets are not loaded yet.",
+  rollout: (workload: string, state: string) => `${workload}: ${state.toLowerCase()}.`,
+  notRegistered: "PipeCD has not registered it yet.",
+
+  // Settings
+  name: "Name in PipeCD",
+  description: "Description in PipeCD",
+  project: "Project",
+  pipedId: "ID of the Piped",
+  repository: "Repository",
+  path: "Path",
+  configFile: "Configuration file",
+  provider: "Provider",
+  targets: "Deploy targets",
+  pods: (component: string | undefined) => `Pods${of(component)}`,
+  version: (component: string | undefined) => `Version${of(component)}`,
+  volume: (path: string, component: string | undefined) => `Volume at ${path}${of(component)}`,
+} as const;

@@ -1,25 +1,18 @@
-/** What an Application asks for, compared with what runs. */
-import type { Application } from "@denrei/functions/paas/kinds";
-import type { Stored } from "denrei/kinds";
-import type { PodObject } from "../api/kubernetes.ts";
-import { ImageName } from "../ui/imagename.tsx";
-import { Status } from "../ui/status.tsx";
-import type { Child } from "./children.ts";
-import { type Difference, driftOf } from "./drift.ts";
-import { driftText as text } from "./text.ts";
+/** What an object asks for, compared with what runs. */
+import type { ComponentChildren } from "preact";
+import { Status } from "../status.tsx";
+import type { Difference, Drift } from "./difference.ts";
+import { text } from "./text.ts";
 
 /** A card with the state in a sentence, and a table of the settings that differ. */
 export function Differences({
-  app,
-  objects,
-  pods,
+  of: { tone, sentence, differences },
+  children,
 }: {
-  app: Stored<Application>;
-  objects: readonly Child[];
-  pods: readonly Stored<PodObject>[];
+  of: Drift;
+  /** More sentences. */
+  children?: ComponentChildren;
 }) {
-  const { tone, sentence, differences } = driftOf(app, objects, pods);
-  const { pinnedImage } = app.spec;
   return (
     <section class="card" aria-labelledby="differences">
       <header>
@@ -27,11 +20,7 @@ export function Differences({
         <Status tone={tone}>{text.states[tone]}</Status>
       </header>
       <p>{sentence}</p>
-      {pinnedImage !== undefined && (
-        <p>
-          {text.pinned} <ImageName of={pinnedImage} />
-        </p>
-      )}
+      {children}
       {differences.length > 0 && <DifferenceTable of={differences} />}
     </section>
   );
