@@ -1,4 +1,5 @@
 /** The server as a function from requests to responses. */
+import { Installation } from "@denrei/functions/ghapp/kinds";
 import { Hono } from "hono";
 import { rejectCrossSite, requireOwnHost, requireSession, withFreshToken } from "./auth/guard.ts";
 import { loginRoutes } from "./auth/login.ts";
@@ -6,13 +7,14 @@ import { UnavailableError } from "./auth/unavailable.ts";
 import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
 import { errorBody, failedBody } from "./errorbody.ts";
+import { checkInstallationWrite } from "./github/installationwrites.ts";
 import { githubRoutes } from "./github/routes.ts";
 import { accessRoutes } from "./kubernetes/access.ts";
 import { NoAnswerError } from "./kubernetes/apiserver.ts";
 import { logRoutes } from "./kubernetes/log.ts";
 import { nameRoutes } from "./kubernetes/names.ts";
 import { namespaceRoutes } from "./kubernetes/namespaces.ts";
-import { proxyRoutes } from "./kubernetes/proxy.ts";
+import { proxyRoutes, type WriteCheck } from "./kubernetes/proxy.ts";
 import { pageErrorOf, RejectedError } from "./kubernetes/responses.ts";
 import { usageRoutes } from "./kubernetes/usage.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
@@ -53,9 +55,15 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.route("/", logRoutes(parts));
   app.route("/", nameRoutes(parts));
   app.route("/", usageRoutes(parts));
-  app.route("/", proxyRoutes(parts));
+  app.route("/", proxyRoutes({ ...parts, checks: [installationCheck(parts)] }));
   app.all("/api/*", (c) => c.json(errorBody("NotFound", "The dashboard has no such API path."), 404));
   app.route("/", pageRoutes(page));
   countFailures(parts.metrics, app.routes);
   return app;
 }
+
+/** An Installation gives a GitHub App access to repositories, so GitHub decides about its writes, too. */
+const installationCheck = (parts: Parts): WriteCheck => ({
+  kind: Installation,
+  check: (c, write) => checkInstallationWrite(c, parts, write),
+});

@@ -37,10 +37,13 @@ test("the product has no circular imports", async () => {
   expect(circles(product).map((circle) => circle.join(" -> "))).toEqual([]);
 });
 
-test.each(["bus", "functions/pipecd"])("no folders of %s import each other in a circle", async (parent) => {
-  const found = folderCircles(await sourceFiles(), parent);
-  expect(found.map((circle) => circle.join(" -> "))).toEqual([]);
-});
+test.each(["bus", "functions/paas", "functions/pipecd", "dashboard/server", "dashboard/web/src"])(
+  "no folders of %s import each other in a circle",
+  async (parent) => {
+    const found = folderCircles(await sourceFiles(), parent);
+    expect(found.map((circle) => circle.join(" -> "))).toEqual([]);
+  },
+);
 
 test("a circle between folders is found, and neither tests nor files beside the folders count", () => {
   const from = (path: string, specifier: string) => ({ path, text: `import { a } from "${specifier}";` });

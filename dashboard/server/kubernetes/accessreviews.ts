@@ -2,7 +2,6 @@
  * What the user may do, as the API server says: SelfSubjectAccessReviews with the user's token.
  * https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
  */
-import type { OpenSession } from "../auth/sessions.ts";
 import type { ApiServer } from "./apiserver.ts";
 import { requestJson } from "./responses.ts";
 
@@ -16,8 +15,14 @@ export interface ReviewedAction {
   readonly namespace?: string | undefined;
 }
 
+/** The part of a session that a review needs. */
+export interface Reviewed {
+  readonly id: string;
+  readonly session: { readonly idToken: string };
+}
+
 /** Returns whether the user may do it. */
-export type Review = (session: OpenSession, action: ReviewedAction) => Promise<boolean>;
+export type Review = (of: Reviewed, action: ReviewedAction) => Promise<boolean>;
 
 /** How long a review is cached. Milliseconds. */
 const cachedMillis = 5000;

@@ -1,11 +1,9 @@
 /** Proxies requests from the page to the API server, with the user's token. */
-import { Installation } from "@denrei/functions/ghapp/kinds";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Dispatcher } from "undici";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
-import { checkInstallationWrite } from "../github/installationwrites.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
 import { checkRequest, type Rejection, type Target, type Verb } from "./allowlist.ts";
@@ -41,7 +39,30 @@ const fieldManager = "denrei-dashboard";
 
 const prefix = "/api/kubernetes";
 
-type ProxyParts = Pick<Parts, "apiServer" | "github" | "log">;
+/** A write from the page. */
+export interface ProxiedWrite {
+  readonly verb: "create" | "patch";
+  readonly contentType: string;
+  readonly body: string;
+  /** Sends the write to the API server as a dry run. */
+  dryRun(body: string): Promise<Dispatcher.ResponseData>;
+}
+
+/** A check of writes of a kind, in addition to the allow list. */
+export interface WriteCheck {
+  readonly kind: { readonly group: string; readonly plural: string };
+  /** Returns the body to send, or else the response to give: our own, or the API server's. */
+  check(
+    c: Context<Env>,
+    write: ProxiedWrite,
+  ): Promise<
+    | { readonly body: string }
+    | { readonly response: Response }
+    | { readonly apiResponse: Dispatcher.ResponseData }
+  >;
+}
+
+type ProxyParts = Pick<Parts, "apiServer" | "log"> & { readonly checks: readonly WriteCheck[] };
 
 /** `/api/kubernetes/…`: the rest is a path of the Kubernetes API. */
 export function proxyRoutes(parts: ProxyParts): Hono<Env> {
@@ -121,14 +142,14 @@ async function forward(c: Context<Env>, parts: ProxyParts, request: AllowedReque
   return c.body(toStream(response.body), response.statusCode as 200);
 }
 
-const isInstallation = ({ group, resource }: Target): boolean =>
-  group === Installation.group && resource === Installation.plural;
-
-/** Checks a write of an Installation; other requests pass. */
+/** Checks a write of a kind that has a check; other requests pass. */
 async function checkedWriteOf(c: Context<Env>, parts: ProxyParts, request: AllowedRequest) {
   const { target, verb, contentType = "", body } = request;
-  if (body === undefined || !isInstallation(target)) return { body };
-  return checkInstallationWrite(c, parts, {
+  const found = parts.checks.find(
+    ({ kind }) => kind.group === target.group && kind.plural === target.resource,
+  );
+  if (body === undefined || found === undefined) return { body };
+  return found.check(c, {
     verb: verb as "create" | "patch",
     contentType,
     body,
