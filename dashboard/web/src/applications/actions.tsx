@@ -1,5 +1,4 @@
 /** The buttons of an Application's screen. */
-
 import type { Application } from "@denrei/functions/paas/kinds";
 import type { Stored } from "denrei/kinds";
 import { useState } from "preact/hooks";
@@ -9,6 +8,7 @@ import { DeleteButton } from "../ui/deletebutton.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
 import { deploymentsOf, restart, scale } from "./changes.ts";
+import { actionText as text } from "./text.ts";
 
 export function Actions({ app }: { app: Stored<Application> }) {
   const [isScaling, setScaling] = useState(false);
@@ -19,21 +19,16 @@ export function Actions({ app }: { app: Stored<Application> }) {
         needs={{ verb: "patch", resource: applications, subresource: "scale", namespace }}
         onClick={() => setScaling(true)}
       >
-        Scale
+        {text.scale}
       </ActionButton>
       <ActionButton
         needs={{ verb: "patch", resource: deployments, namespace }}
-        disabled={deploymentsOf(app).length === 0}
-        onClick={() => void notifyOutcome(restart(app), `Restarting ${name}, one pod at a time.`)}
+        unavailable={deploymentsOf(app).length === 0 ? text.nothingToRestart : undefined}
+        onClick={() => void notifyOutcome(restart(app), text.restarting(name))}
       >
-        Restart
+        {text.restart}
       </ActionButton>
-      <DeleteButton
-        resource={applications}
-        object={app}
-        consequence="Its pods stop, its resources are deleted, and its hosts no longer respond."
-        leadsTo="/applications"
-      />
+      <DeleteButton resource={applications} object={app} consequence={text.deletes} leadsTo="/applications" />
       {isScaling && <Scale app={app} onClose={() => setScaling(false)} />}
     </>
   );
@@ -43,19 +38,16 @@ function Scale({ app, onClose }: { app: Stored<Application>; onClose: () => void
   const [replicas, setReplicas] = useState(app.spec.replicas);
   const { name } = app.metadata;
   return (
-    <Dialog title={`Scale ${name}`} onClose={onClose}>
+    <Dialog title={text.scaleTitle(name)} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           onClose();
-          void notifyOutcome(
-            scale(app, replicas),
-            `Scaling ${name} to ${replicas} ${replicas === 1 ? "pod" : "pods"}.`,
-          );
+          void notifyOutcome(scale(app, replicas), text.scaling(name, replicas));
         }}
       >
         <label class="field">
-          Number of pods
+          {text.podCount}
           <input
             type="number"
             min={0}
@@ -65,13 +57,13 @@ function Scale({ app, onClose }: { app: Stored<Application>; onClose: () => void
             onInput={({ currentTarget }) => setReplicas(currentTarget.valueAsNumber)}
           />
         </label>
-        {replicas === 0 && <p class="notice busy">Without pods, its hosts do not respond.</p>}
+        {replicas === 0 && <p class="notice busy">{text.noPods}</p>}
         <div class="actions">
           <button type="button" onClick={onClose}>
-            Cancel
+            {text.cancel}
           </button>
           <button type="submit" class="primary">
-            Scale
+            {text.scale}
           </button>
         </div>
       </form>

@@ -10,10 +10,11 @@ import { applicationForm } from "./form.tsx";
 import { History } from "./history.tsx";
 import { Logs } from "./logs.tsx";
 import { Overview } from "./overview.tsx";
+import { tabText } from "./text.ts";
 
 const tabs = [
-  ["logs", "Logs"],
-  ["history", "History"],
+  ["logs", tabText.logs],
+  ["history", tabText.history],
 ] as const;
 
 export function ApplicationDetail() {

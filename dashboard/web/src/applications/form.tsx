@@ -11,7 +11,7 @@ import { More } from "../ui/form/group.tsx";
 import { NewObject, type ObjectForm } from "../ui/form/object.tsx";
 import { PairsField } from "../ui/form/pairs.tsx";
 import { withoutReserved } from "./reserved.ts";
-import { imageText as text } from "./text.ts";
+import { formText, listText, imageText as text } from "./text.ts";
 
 const shownFields: readonly Path[] = [
   "domains",
@@ -32,7 +32,7 @@ const shownFields: readonly Path[] = [
 /** Creates and edits Applications. */
 export const applicationForm: ObjectForm<Application> = {
   resource: applications,
-  list: ["/applications", "Applications"],
+  list: ["/applications", listText.title],
   schema: withoutReserved(z.object({ spec: Application.definition?.spec ?? z.object() }), ["spec", "env"]),
   skeleton: { spec: {} },
   fields: shownFields,
@@ -43,61 +43,43 @@ export const applicationForm: ObjectForm<Application> = {
 
 /** The screen that creates an Application. */
 export const NewApplication = () => (
-  <NewObject kind={applicationForm} title="Create an Application" spec={{ replicas: 1 }} />
+  <NewObject kind={applicationForm} title={formText.title} spec={{ replicas: 1 }} />
 );
 
 function SpecFields({ form, namespace }: { form: Form; namespace: string }) {
   const field = (...path: string[]) => ({ form, path: ["spec", ...path] });
   return (
     <>
-      <LinesField
-        {...field("domains")}
-        label="Hosts"
-        rows={2}
-        hint="One per line, such as web.example.com or *.example.com."
-      />
+      <LinesField {...field("domains")} label={formText.hosts} rows={2} hint={formText.hostsHint} />
       <TextField
         {...field("image")}
-        label="Image"
+        label={formText.image}
         placeholder="registry.example.com/team/web:1.0"
-        hint="If empty, visitors see a placeholder page. A RemoteSync sets it."
+        hint={formText.imageHint}
       />
       <Pin form={form} />
-      <EnvField {...field("env")} label="Environment variables" namespace={namespace} />
-      <EnvFromField
-        {...field("envFrom")}
-        label="Variables from Secrets and ConfigMaps"
-        namespace={namespace}
-      />
-      <NumberField {...field("replicas")} label="Pods" />
-      <NumberField
-        {...field("port")}
-        label="Port"
-        min={1}
-        hint="The port it listens on, also passed as PORT. Defaults to 8080."
-      />
-      <More what="command, health check, resources, attributes">
-        <LinesField
-          {...field("command")}
-          label="Command"
-          hint="One word per line. Defaults to the image's command."
-        />
-        <LinesField {...field("args")} label="Arguments" hint="One per line." />
+      <EnvField {...field("env")} label={formText.env} namespace={namespace} />
+      <EnvFromField {...field("envFrom")} label={formText.envFrom} namespace={namespace} />
+      <NumberField {...field("replicas")} label={formText.pods} />
+      <NumberField {...field("port")} label={formText.port} min={1} hint={formText.portHint} />
+      <More what={formText.more}>
+        <LinesField {...field("command")} label={formText.command} hint={formText.commandHint} />
+        <LinesField {...field("args")} label={formText.args} hint={formText.argsHint} />
         <TextField
           {...field("healthCheck", "path")}
-          label="Health check path"
+          label={formText.healthPath}
           placeholder="/healthz"
-          hint="Must return 200 if the application is healthy. Defaults to a TCP check of the port."
+          hint={formText.healthHint}
         />
         <PairsField
           {...field("resources", "requests")}
-          label="Resource requests"
-          hint="cpu: 100m, memory: 128Mi"
+          label={formText.requests}
+          hint={formText.requestsHint}
         />
-        <PairsField {...field("resources", "limits")} label="Resource limits" />
-        <PairsField {...field("attributes")} label="Attributes" hint="Chart parameters." />
-        <TextField {...field("imagePullSecret")} label="Image pull Secret" />
-        <TextField {...field("serviceAccount")} label="Pod ServiceAccount" />
+        <PairsField {...field("resources", "limits")} label={formText.limits} />
+        <PairsField {...field("attributes")} label={formText.attributes} hint={formText.attributesHint} />
+        <TextField {...field("imagePullSecret")} label={formText.pullSecret} />
+        <TextField {...field("serviceAccount")} label={formText.serviceAccount} />
       </More>
     </>
   );

@@ -27,7 +27,7 @@ export function History({ app }: { app: Stored<Application> }) {
         <a
           href={historyAddress({ ...applications, namespace: metadata.namespace ?? "", name: metadata.name })}
         >
-          Show its history on the bus
+          {text.busHistory}
         </a>
       </p>
       {image !== undefined && <RollBack app={app} image={image} onClose={() => setImage(undefined)} />}
@@ -70,8 +70,8 @@ function Images({ app, onRollBack }: { app: Stored<Application>; onRollBack: (im
   if (history.length === 0)
     return (
       <div class="empty">
-        <h2>No images yet</h2>
-        <p>Images that ran on all pods appear here. You can roll back to any of them.</p>
+        <h2>{text.none}</h2>
+        <p>{text.noneYet}</p>
       </div>
     );
   return (
@@ -79,36 +79,37 @@ function Images({ app, onRollBack }: { app: Stored<Application>; onRollBack: (im
       <table>
         <thead>
           <tr>
-            <th>Image</th>
-            <th>Revision</th>
-            <th>Since</th>
+            <th>{text.columns.image}</th>
+            <th>{text.columns.revision}</th>
+            <th>{text.columns.since}</th>
             <th>
-              <span class="unseen">Actions</span>
+              <span class="unseen">{text.columns.actions}</span>
             </th>
           </tr>
         </thead>
         <tbody>
           {history.map(({ image, revision, time }) => (
             <tr key={`${image} ${time}`}>
-              <th scope="row" data-label="Image">
+              <th scope="row" data-label={text.columns.image}>
                 <ImageName of={image} />
               </th>
-              <td data-label="Revision">{revision && <code>{revision.slice(0, 12)}</code>}</td>
-              <td data-label="Since">
+              <td data-label={text.columns.revision}>{revision && <code>{revision.slice(0, 12)}</code>}</td>
+              <td data-label={text.columns.since}>
                 <Age of={time} />
               </td>
               <td>
                 {image === status?.currentImage ? (
-                  <Status tone="good">Running</Status>
+                  <Status tone="good">{text.running}</Status>
                 ) : spec.pinnedImage !== undefined && image === spec.image ? (
                   <DeployNewest app={app} />
                 ) : (
                   <ActionButton needs={patching(app)} onClick={() => onRollBack(image)}>
                     {/* While an older image is pinned, another one may be newer or older. */}
-                    {spec.pinnedImage === undefined ? "Roll back" : "Deploy"}
+                    {spec.pinnedImage === undefined ? text.rollBack : text.deploy}
                     <span class="unseen">
-                      {" "}
-                      {spec.pinnedImage === undefined ? `to ${shortImage(image)}` : shortImage(image)}
+                      {spec.pinnedImage === undefined
+                        ? text.rollBackTo(shortImage(image))
+                        : ` ${shortImage(image)}`}
                     </span>
                   </ActionButton>
                 )}
@@ -133,7 +134,7 @@ function RollBack({ app, image, onClose }: { app: Stored<Application>; image: st
         </p>
         <div class="actions">
           <button type="button" onClick={onClose}>
-            Cancel
+            {text.cancel}
           </button>
           <button
             type="button"
@@ -143,7 +144,7 @@ function RollBack({ app, image, onClose }: { app: Stored<Application>; image: st
               void notifyOutcome(rollBack(app, image), text.deploying(image));
             }}
           >
-            {isPinned ? "Deploy" : "Roll back"}
+            {isPinned ? text.deploy : text.rollBack}
           </button>
         </div>
       </div>

@@ -7,17 +7,10 @@ import { installations } from "../github/resources.ts";
 import { FirstSteps } from "../start/firststeps.tsx";
 import { ImageName } from "../ui/imagename.tsx";
 import { OutLink } from "../ui/link.tsx";
-import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
+import { ListScreen, type ListSearch } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
-
-const text: ListText = {
-  title: "Applications",
-  create: "Create an Application",
-  none: "No Applications here yet",
-  about: "An Application runs an image and serves it at its hosts.",
-  createFirst: "Create the first one",
-};
+import { columnText, listText } from "./text.ts";
 
 const search: ListSearch<Application> = {
   kinds: "Applications",
@@ -27,19 +20,19 @@ const search: ListSearch<Application> = {
 const columns: readonly Column<Stored<Application>>[] = [
   healthColumn,
   [
-    "Address",
+    columnText.address,
     ({ status }) => <OutLink to={status?.url || undefined} />,
     "text",
     ({ status }) => status?.url || undefined,
   ],
   [
-    "Image",
+    columnText.image,
     ({ status }) => <ImageName of={status?.currentImage} />,
     "text",
     ({ status }) => status?.currentImage || undefined,
   ],
   [
-    "Pods",
+    columnText.pods,
     ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
     "number",
     ({ status }) => status?.readyReplicas ?? 0,
@@ -58,7 +51,7 @@ export function ApplicationList() {
     <ListScreen
       path="/applications"
       resource={applications}
-      text={text}
+      text={listText}
       watched={watched}
       columns={columns}
       search={search}

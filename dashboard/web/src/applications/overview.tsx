@@ -74,10 +74,10 @@ function Summary({ app, builds }: { app: Stored<Application>; builds: Watched<Re
   const image = status?.currentImage || spec.image;
   return (
     <Facts
-      title="Summary"
+      title={text.summary}
       of={[
         [
-          "Address",
+          text.address,
           urls.length === 0
             ? spec.domains.join(", ")
             : urls.map((url) => (
@@ -87,9 +87,9 @@ function Summary({ app, builds }: { app: Stored<Application>; builds: Watched<Re
               )),
         ],
         [
-          "Image",
+          text.image,
           <>
-            {image ? <ImageName of={image} /> : "none yet"}
+            {image ? <ImageName of={image} /> : text.noImage}
             {spec.pinnedImage !== undefined && (
               <div class="row">
                 <span class="quiet small">
@@ -100,9 +100,9 @@ function Summary({ app, builds }: { app: Stored<Application>; builds: Watched<Re
             )}
           </>,
         ],
-        ["Pods", `${status?.readyReplicas ?? 0} of ${spec.replicas} ready`],
+        [text.pods, text.podsReady(status?.readyReplicas ?? 0, spec.replicas)],
         [
-          "Built from",
+          text.builtFrom,
           builds.items.length === 0
             ? sourceWithoutBuilds(builds)
             : builds.items.map((build) => (
@@ -114,7 +114,7 @@ function Summary({ app, builds }: { app: Stored<Application>; builds: Watched<Re
                 </span>
               )),
         ],
-        ["Created", <Age key="created" of={metadata.creationTimestamp} />],
+        [text.created, <Age key="created" of={metadata.creationTimestamp} />],
       ]}
     />
   );

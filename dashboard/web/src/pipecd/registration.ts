@@ -74,7 +74,7 @@ const readers: Readonly<
 /** Whether PipeCD has a record of objects of a kind. */
 export const isRegistered = ({ kind }: KubeObject): boolean => kind in readers;
 
-/** The differences of the last registration; undefined if there was none. */
+/** The differences of the last registration; undefined before the first one. */
 export const registrationDifferences = (
   object: KubeObject,
   stack: readonly KubeObject[],

@@ -7,25 +7,18 @@ import { refreshPatch } from "../builds/patches.ts";
 import { ActionButton } from "../ui/actionbutton.tsx";
 import { DeleteButton } from "../ui/deletebutton.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
+import { pipelineText as text } from "./text.ts";
 
 export const Actions = ({ pipeline }: { pipeline: Stored<AppPipeline> }) => (
   <>
     <ActionButton
       needs={{ verb: "patch", resource: appPipelines, namespace: pipeline.metadata.namespace }}
       onClick={() =>
-        void notifyOutcome(
-          patch(appPipelines, objectKeyOf(pipeline), refreshPatch()),
-          "Listing the open pull requests again.",
-        )
+        void notifyOutcome(patch(appPipelines, objectKeyOf(pipeline), refreshPatch()), text.refreshing)
       }
     >
-      Refresh now
+      {text.refresh}
     </ActionButton>
-    <DeleteButton
-      resource={appPipelines}
-      object={pipeline}
-      consequence="All its previews are deleted too: their Applications, builds, and pods."
-      leadsTo="/previews"
-    />
+    <DeleteButton resource={appPipelines} object={pipeline} consequence={text.deletes} leadsTo="/previews" />
   </>
 );

@@ -4,12 +4,7 @@ import type { Stored } from "denrei/kinds";
 import { Source } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
 import { Facts } from "../ui/facts.tsx";
-
-const forks = {
-  Never: "no forks",
-  Approved: "forks after approval of the commit",
-  Always: "forks without approval",
-} as const;
+import { summaryText as text } from "./text.ts";
 
 /** Which pull requests get a preview. */
 function filterOf({ filter = {} }: AppPipeline["spec"]): string {
@@ -22,11 +17,13 @@ function filterOf({ filter = {} }: AppPipeline["spec"]): string {
     excluded = [],
   } = filter;
   return [
-    labels.length > 0 ? `labeled ${labels.join(" and ")}` : "all open",
-    ...(baseBranches.length > 0 ? [`targeting ${baseBranches.join(" or ")}`] : []),
-    ...(drafts ? [] : ["no drafts"]),
-    from === "Approved" && approvalLabel ? `${forks[from]} with the label ${approvalLabel}` : forks[from],
-    ...(excluded.length > 0 ? [`without ${excluded.map((number) => `#${number}`).join(", ")}`] : []),
+    labels.length > 0 ? text.labeled(labels) : text.allOpen,
+    ...(baseBranches.length > 0 ? [text.targeting(baseBranches)] : []),
+    ...(drafts ? [] : [text.noDrafts]),
+    from === "Approved" && approvalLabel
+      ? text.forks[from] + text.withLabel(approvalLabel)
+      : text.forks[from],
+    ...(excluded.length > 0 ? [text.without(excluded)] : []),
   ].join("; ");
 }
 
@@ -34,42 +31,39 @@ function filterOf({ filter = {} }: AppPipeline["spec"]): string {
 function reportsOf({ report = {} }: AppPipeline["spec"]): string {
   const { commitStatus = true, deployment = false, comment = true } = report;
   const reports = [
-    ...(commitStatus ? ["a commit status"] : []),
-    ...(deployment ? ["a deployment"] : []),
-    ...(comment ? ["a comment"] : []),
+    ...(commitStatus ? [text.commitStatus] : []),
+    ...(deployment ? [text.deployment] : []),
+    ...(comment ? [text.comment] : []),
   ];
-  return reports.join(", ") || "none";
+  return reports.join(", ") || text.none;
 }
 
 export function Summary({ pipeline, url }: { pipeline: Stored<AppPipeline>; url: string | undefined }) {
   const { metadata, spec, status } = pipeline;
   return (
     <Facts
-      title="Summary"
+      title={text.title}
       of={[
-        ["Repository", <Source key="source" of={spec.base} url={url} />],
-        ["Pull requests", filterOf(spec)],
-        ["Limit", spec.maxPreviews === undefined ? "none" : `${spec.maxPreviews} previews at once`],
+        [text.repository, <Source key="source" of={spec.base} url={url} />],
+        [text.pulls, filterOf(spec)],
+        [text.limit, spec.maxPreviews === undefined ? text.none : text.atOnce(spec.maxPreviews)],
+        [text.lifetime, text.untilClosed + (spec.ttl ? text.orAfter(spec.ttl) : "")],
+        [text.domain, spec.domainBase],
+        [text.images, <code key="image">{spec.image.name}</code>],
+        [text.token, text.secret(spec.base.github.secretName)],
+        [text.reports, reportsOf(spec)],
         [
-          "Lifetime",
-          `until the pull request is closed${spec.ttl ? `, or ${spec.ttl} after its last commit` : ""}`,
-        ],
-        ["Domain", spec.domainBase],
-        ["Image repository", <code key="image">{spec.image.name}</code>],
-        ["GitHub token", `Secret ${spec.base.github.secretName}`],
-        ["Reports to GitHub", reportsOf(spec)],
-        [
-          "Pull requests listed",
+          text.listed,
           <>
-            {status?.listedAt ? <Age of={status.listedAt} /> : "not yet"}
+            {status?.listedAt ? <Age of={status.listedAt} /> : text.notYet}
             {status?.nextListingAt && (
               <>
-                , next time <Age of={status.nextListingAt} /> at the latest
+                {text.next} <Age of={status.nextListingAt} /> {text.atLatest}
               </>
             )}
           </>,
         ],
-        ["Created", <Age key="created" of={metadata.creationTimestamp} />],
+        [text.created, <Age key="created" of={metadata.creationTimestamp} />],
       ]}
     />
   );

@@ -12,6 +12,7 @@ import { ChoiceField, LinesField, NumberField, TextField } from "../ui/form/fiel
 import type { Form } from "../ui/form/form.ts";
 import { Group, More } from "../ui/form/group.tsx";
 import { type Draft, NewObject, type ObjectForm } from "../ui/form/object.tsx";
+import { listText, formText as text } from "./text.ts";
 
 const github: Path = ["spec", "base", "github"];
 
@@ -44,7 +45,7 @@ const fields: readonly Path[] = [
 /** Creates and edits AppPipelines. */
 export const pipelineForm: ObjectForm<AppPipeline> = {
   resource: appPipelines,
-  list: ["/previews", "Previews"],
+  list: ["/previews", listText.title],
   schema: withoutReserved(z.object({ spec: AppPipeline.definition?.spec ?? z.object() }), [
     "spec",
     "applicationTemplate",
@@ -60,7 +61,7 @@ export const pipelineForm: ObjectForm<AppPipeline> = {
 };
 
 /** The screen that creates an AppPipeline. */
-export const NewPipeline = () => <NewObject kind={pipelineForm} title="Preview a repository" />;
+export const NewPipeline = () => <NewObject kind={pipelineForm} title={text.title} />;
 
 const specField = (form: Form, ...path: string[]) => ({ form, path: ["spec", ...path] });
 
@@ -71,9 +72,9 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
       <TokenSecretField form={form} at={github} namespace={namespace} />
       <TextField
         {...specField(form, "domainBase")}
-        label="Preview domain"
+        label={text.domain}
         placeholder="preview.example.com"
-        hint="Each preview gets a subdomain."
+        hint={text.domainHint}
       />
       <ImageFields form={form} />
       <FilterFields form={form} />
@@ -81,7 +82,7 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
       <ReportFields form={form} />
       <EnvField
         {...specField(form, "applicationTemplate", "spec", "env")}
-        label="Preview environment variables"
+        label={text.env}
         namespace={namespace}
       />
       <MoreFields form={form} />
@@ -91,33 +92,25 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
 
 function FilterFields({ form }: { form: Form }) {
   return (
-    <Group label="Pull request filter">
+    <Group label={text.filter}>
       <LinesField
         {...specField(form, "filter", "labels")}
-        label="Labels"
+        label={text.labels}
         rows={2}
-        hint="One per line. A pull request must have all of them."
+        hint={text.labelsHint}
       />
       <LinesField
         {...specField(form, "filter", "baseBranches")}
-        label="Target branches"
+        label={text.branches}
         rows={2}
-        hint="One per line. * matches any characters."
+        hint={text.branchesHint}
       />
-      <SwitchField {...specField(form, "filter", "drafts")} label="Include drafts" unset="on" />
-      <ChoiceField
-        {...specField(form, "filter", "forks")}
-        label="Forks"
-        choices={[
-          ["", "When a label approves the commit (default)"],
-          ["Approved", "When a label approves the commit"],
-          ["Never", "Never"],
-          ["Always", "Always, which runs unreviewed code from strangers"],
-        ]}
-      />
+      <SwitchField {...specField(form, "filter", "drafts")} label={text.drafts} unset="on" />
+      <ChoiceField {...specField(form, "filter", "forks")} label={text.forks} choices={text.forksChoices} />
       <TextField
         {...specField(form, "filter", "approvalLabel")}
-        label="Approval label"
+        label={text.approvalLabel}
+        hint={text.approvalHint}
         placeholder="preview-approved"
       />
     </Group>
@@ -126,23 +119,14 @@ function FilterFields({ form }: { form: Form }) {
 
 function LimitFields({ form }: { form: Form }) {
   return (
-    <Group label="Limits">
-      <NumberField
-        {...specField(form, "maxPreviews")}
-        label="Maximum number of previews"
-        hint="Further pull requests wait. No limit if empty."
-      />
-      <TextField
-        {...specField(form, "ttl")}
-        label="Lifetime after the last commit"
-        placeholder="72h"
-        hint="Such as 72h or 7d. If empty, previews stay until the pull request is closed."
-      />
+    <Group label={text.limits}>
+      <NumberField {...specField(form, "maxPreviews")} label={text.most} hint={text.mostHint} />
+      <TextField {...specField(form, "ttl")} label={text.ttl} placeholder="72h" hint={text.ttlHint} />
       <TextField
         {...specField(form, "pollInterval")}
-        label="Poll interval"
+        label={text.poll}
         placeholder="5m"
-        hint="How often to list pull requests, in addition to webhooks."
+        hint={text.pollHint}
       />
     </Group>
   );
@@ -150,31 +134,27 @@ function LimitFields({ form }: { form: Form }) {
 
 function ReportFields({ form }: { form: Form }) {
   return (
-    <Group label="Reports to GitHub">
-      <SwitchField {...specField(form, "report", "commitStatus")} label="Commit status" unset="on" />
-      <SwitchField {...specField(form, "report", "comment")} label="Pull request comment" unset="on" />
-      <SwitchField {...specField(form, "report", "deployment")} label="Deployment" unset="off" />
+    <Group label={text.reports}>
+      <SwitchField {...specField(form, "report", "commitStatus")} label={text.commitStatus} unset="on" />
+      <SwitchField {...specField(form, "report", "comment")} label={text.comment} unset="on" />
+      <SwitchField {...specField(form, "report", "deployment")} label={text.deployment} unset="off" />
     </Group>
   );
 }
 
 function MoreFields({ form }: { form: Form }) {
   return (
-    <More what="port, pods, folder, build settings">
+    <More what={text.more}>
       <NumberField
         {...specField(form, "applicationTemplate", "spec", "port")}
-        label="Port"
+        label={text.port}
         min={1}
-        hint="The port that previews listen on. Defaults to 8080."
+        hint={text.portHint}
       />
-      <NumberField {...specField(form, "applicationTemplate", "spec", "replicas")} label="Pods per preview" />
-      <TextField
-        {...specField(form, "base", "subPath")}
-        label="Repository folder"
-        placeholder="services/web"
-      />
-      <ChoiceField {...specField(form, "revision")} label="Commit to build" choices={commitsOfPullRequest} />
-      <EnvField {...specField(form, "build", "env")} label="Build environment variables" />
+      <NumberField {...specField(form, "applicationTemplate", "spec", "replicas")} label={text.pods} />
+      <TextField {...specField(form, "base", "subPath")} label={text.folder} placeholder="services/web" />
+      <ChoiceField {...specField(form, "revision")} label={text.commit} choices={commitsOfPullRequest} />
+      <EnvField {...specField(form, "build", "env")} label={text.buildEnv} />
       <BuildFields form={form} />
     </More>
   );

@@ -6,18 +6,10 @@ import { useMemo } from "preact/hooks";
 import { appPipelines, images } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { OptionalLink, type UrlOf, useUrlOf } from "../builds/repository.tsx";
-import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
+import { ListScreen, type ListSearch } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
-
-const text: ListText = {
-  title: "Previews",
-  create: "Preview a repository",
-  none: "No AppPipelines here yet",
-  about:
-    "An AppPipeline builds and runs each open pull request of a repository at its own address, and reports the address to GitHub.",
-  createFirst: "Preview the first repository",
-};
+import { columnText, listText } from "./text.ts";
 
 const search: ListSearch<AppPipeline> = {
   kinds: "AppPipelines",
@@ -39,7 +31,7 @@ export function PipelineList() {
     <ListScreen
       path="/previews"
       resource={appPipelines}
-      text={text}
+      text={listText}
       watched={watched}
       columns={columns}
       search={search}
@@ -54,7 +46,7 @@ const readyIn = (status: AppPipeline["status"]): number | undefined =>
 const columnsWith = (urlOf: UrlOf): readonly Column<Stored<AppPipeline>>[] => [
   healthColumn,
   [
-    "Repository",
+    columnText.repository,
     ({ spec: { base } }) => (
       <span>
         <OptionalLink to={urlOf(base.github)}>{`${base.github.owner}/${base.github.repo}`}</OptionalLink>
@@ -63,8 +55,8 @@ const columnsWith = (urlOf: UrlOf): readonly Column<Stored<AppPipeline>>[] => [
     "text",
     ({ spec: { base } }) => `${base.github.owner}/${base.github.repo}`,
   ],
-  ["Open", ({ status }) => status?.open ?? "", "number", ({ status }) => status?.open],
-  ["Ready", ({ status }) => readyIn(status), "number", ({ status }) => readyIn(status)],
-  ["Domain", ({ spec }) => spec.domainBase, "text", ({ spec }) => spec.domainBase],
+  [columnText.open, ({ status }) => status?.open ?? "", "number", ({ status }) => status?.open],
+  [columnText.ready, ({ status }) => readyIn(status), "number", ({ status }) => readyIn(status)],
+  [columnText.domain, ({ spec }) => spec.domainBase, "text", ({ spec }) => spec.domainBase],
   createdColumn,
 ];

@@ -100,7 +100,7 @@ async function rebuild({ metadata }: Stored<RemoteSync>, number: number): Promis
     await patch(builds, objectKeyOf(newest), rebuildPatch());
     notify("good", actionText.rebuilding(number, numberOf(newest)));
   } catch (error) {
-    notify("bad", withLead("Request failed:", (error as Error).message));
+    notify("bad", withLead(actionText.failed, (error as Error).message));
   }
 }
 

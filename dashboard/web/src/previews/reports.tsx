@@ -2,17 +2,10 @@
 import type { AppPipeline } from "@denrei/functions/paas/kinds";
 import { appendPath, Commit, OptionalLink } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
-import { OutLink } from "../ui/link.tsx";
 import { Status } from "../ui/status.tsx";
+import { reportText as text } from "./text.ts";
 
 type Report = NonNullable<NonNullable<AppPipeline["status"]>["reports"]>[number];
-
-/** Labels of the parts of a report. */
-const pieces: Readonly<Record<string, string>> = {
-  commitStatus: "the commit status",
-  deployment: "the deployment",
-  comment: "the comment",
-};
 
 /** The reports by pull request. */
 export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; url: string | undefined }) {
@@ -20,20 +13,20 @@ export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; 
   return (
     <section class="card" aria-labelledby="reports">
       <header>
-        <h2 id="reports">Reports to GitHub</h2>
+        <h2 id="reports">{text.title}</h2>
       </header>
       {status?.reportContext && (
         <p>
-          Commit statuses have the context <code>{status.reportContext}</code>.
+          {text.context} <code>{status.reportContext}</code>.
         </p>
       )}
       {status?.nextReportAt && (
         <p class="notice busy">
-          Some reports are not sent yet. Next attempt: <Age of={status.nextReportAt} />.
+          {text.unsent} <Age of={status.nextReportAt} />.
         </p>
       )}
       {reports.length === 0 ? (
-        <p class="quiet">None yet.</p>
+        <p class="quiet">{text.none}</p>
       ) : (
         <ul class="plain">
           {reports.map((report) => (
@@ -59,31 +52,29 @@ function ReportText({ report, url }: { report: Report; url: string | undefined }
     <>
       {pending ? (
         <>
-          Status of <Commit sha={pending.sha} url={url} /> set, still pending.{" "}
+          {text.statusOf} <Commit sha={pending.sha} url={url} /> {text.pending}{" "}
         </>
       ) : (
-        statuses.length > 0 && "Status of the last commit set. "
+        statuses.length > 0 && `${text.set} `
       )}
       {deployment !== undefined && (
         <>
-          Deployment of <Commit sha={deployedSHA} url={url} /> created.{" "}
+          {text.deploymentOf} <Commit sha={deployedSHA} url={url} /> {text.created}{" "}
         </>
       )}
       {comment !== undefined && (
         <>
-          {url === undefined ? (
-            "Comment posted."
-          ) : (
-            <OutLink to={`${url}/pull/${number}#issuecomment-${comment}`}>Comment</OutLink>
-          )}
-          {url !== undefined && " posted."}{" "}
+          <OptionalLink to={url && `${url}/pull/${number}#issuecomment-${comment}`}>
+            {text.comment}
+          </OptionalLink>{" "}
+          {text.posted}{" "}
         </>
       )}
       {Object.entries(refused).map(([piece, at]) => (
         <span key={piece} class="row">
-          <Status tone="bad">Refused</Status>
+          <Status tone="bad">{text.refused}</Status>
           <span>
-            GitHub rejected {pieces[piece] ?? piece}. Next attempt: <Age of={at} />.
+            {text.rejected(text.pieces[piece] ?? piece)} <Age of={at} />.
           </span>
         </span>
       ))}

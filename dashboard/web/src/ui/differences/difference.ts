@@ -18,7 +18,7 @@ export interface Drift {
 /** A state, and a sentence about it. */
 export type State = readonly [tone: Tone, sentence: string];
 
-/** The difference of a setting, as a list with one item; empty if there is none. */
+/** The difference of a setting, as a list with one item; empty if the values are the same. */
 export const difference = (
   setting: string,
   isSame: boolean,
