@@ -1,10 +1,9 @@
 /** Texts about Applications. */
-import type { ListText } from "../ui/listscreen.tsx";
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
 
 /** The list. */
-export const listText: ListText = {
+export const listText = {
   title: "Applications",
   create: "Create an Application",
   none: "No Applications here yet",

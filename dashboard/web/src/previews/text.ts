@@ -1,8 +1,7 @@
 /** Texts about previews. */
-import type { ListText } from "../ui/listscreen.tsx";
 
 /** The list of AppPipelines. */
-export const listText: ListText = {
+export const listText = {
   title: "Previews",
   create: "Preview a repository",
   none: "No AppPipelines here yet",
