@@ -59,7 +59,7 @@ function unknownState(app: App, main: Child | undefined): State {
   if (watched === undefined) return ["off", text.otherName(entry.name)];
   if (watched.state === "refused") return ["off", text.forbidden];
   return watched.state === "live"
-    ? ["bad", shared.missing(`Deployment ${entry.name}`)]
+    ? ["bad", shared.missing(text.deployment(entry.name))]
     : ["off", text.notLoaded];
 }
 

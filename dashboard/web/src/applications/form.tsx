@@ -54,7 +54,7 @@ function SpecFields({ form, namespace }: { form: Form; namespace: string }) {
       <TextField
         {...field("image")}
         label={formText.image}
-        placeholder="registry.example.com/team/web:1.0"
+        placeholder={formText.imageExample}
         hint={formText.imageHint}
       />
       <Pin form={form} />
@@ -68,7 +68,7 @@ function SpecFields({ form, namespace }: { form: Form; namespace: string }) {
         <TextField
           {...field("healthCheck", "path")}
           label={formText.healthPath}
-          placeholder="/healthz"
+          placeholder={formText.healthExample}
           hint={formText.healthHint}
         />
         <PairsField

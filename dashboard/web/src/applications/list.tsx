@@ -13,7 +13,7 @@ import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
 import { columnText, listText } from "./text.ts";
 
 const search: ListSearch<Application> = {
-  kinds: "Applications",
+  kinds: listText.kinds,
   textsOf: ({ spec, status }) => [...spec.domains, status?.currentImage],
 };
 

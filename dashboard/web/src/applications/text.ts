@@ -5,6 +5,7 @@ const plural = (count: number, one: string): string => `${count} ${one}${count =
 /** The list. */
 export const listText = {
   title: "Applications",
+  kinds: "Applications",
   create: "Create an Application",
   none: "No Applications here yet",
   about: "An Application runs an image and serves it at its hosts.",
@@ -31,6 +32,8 @@ export const actionText = {
 
 /** The form. */
 export const formText = {
+  imageExample: "registry.example.com/team/web:1.0",
+  healthExample: "/healthz",
   title: "Create an Application",
   hosts: "Hosts",
   hostsHint: "One per line, such as web.example.com or *.example.com.",
@@ -107,6 +110,9 @@ export const treeText = {
 export const driftText = {
   empty: "empty",
   and: ", ",
+  deployment: (name: string) => `Deployment ${name}`,
+  secret: (name: string) => `Secret ${name}`,
+  configMap: (name: string) => `ConfigMap ${name}`,
 
   // States
   nothingYet: "Nothing runs yet.",

@@ -22,7 +22,7 @@ export function sourcesText(sources: readonly Source[] | undefined): string {
   if (!sources?.length) return shared.notSet;
   return sources
     .map(({ secretRef, configMapRef, prefix }) => {
-      const name = secretRef ? `Secret ${secretRef.name}` : `ConfigMap ${configMapRef?.name}`;
+      const name = secretRef ? text.secret(secretRef.name) : text.configMap(configMapRef?.name ?? "");
       return prefix ? text.withPrefix(name, prefix) : name;
     })
     .join(text.and);

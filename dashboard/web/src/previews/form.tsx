@@ -73,7 +73,7 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
       <TextField
         {...specField(form, "domainBase")}
         label={text.domain}
-        placeholder="preview.example.com"
+        placeholder={text.domainExample}
         hint={text.domainHint}
       />
       <ImageFields form={form} />
@@ -111,7 +111,7 @@ function FilterFields({ form }: { form: Form }) {
         {...specField(form, "filter", "approvalLabel")}
         label={text.approvalLabel}
         hint={text.approvalHint}
-        placeholder="preview-approved"
+        placeholder={text.labelExample}
       />
     </Group>
   );
@@ -152,7 +152,11 @@ function MoreFields({ form }: { form: Form }) {
         hint={text.portHint}
       />
       <NumberField {...specField(form, "applicationTemplate", "spec", "replicas")} label={text.pods} />
-      <TextField {...specField(form, "base", "subPath")} label={text.folder} placeholder="services/web" />
+      <TextField
+        {...specField(form, "base", "subPath")}
+        label={text.folder}
+        placeholder={text.folderExample}
+      />
       <ChoiceField {...specField(form, "revision")} label={text.commit} choices={commitsOfPullRequest} />
       <EnvField {...specField(form, "build", "env")} label={text.buildEnv} />
       <BuildFields form={form} />

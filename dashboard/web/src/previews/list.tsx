@@ -12,7 +12,7 @@ import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
 import { columnText, listText } from "./text.ts";
 
 const search: ListSearch<AppPipeline> = {
-  kinds: "AppPipelines",
+  kinds: listText.kinds,
   textsOf({ spec }) {
     const { owner, repo } = spec.base.github;
     return [`${owner}/${repo}`, spec.domainBase];

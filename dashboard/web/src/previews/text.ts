@@ -3,6 +3,7 @@
 /** The list of AppPipelines. */
 export const listText = {
   title: "Previews",
+  kinds: "AppPipelines",
   create: "Preview a repository",
   none: "No AppPipelines here yet",
   about:
@@ -60,6 +61,9 @@ export const summaryText = {
 
 /** The form. */
 export const formText = {
+  domainExample: "preview.example.com",
+  labelExample: "preview-approved",
+  folderExample: "services/web",
   title: "Preview a repository",
   domain: "Preview domain",
   domainHint: "Each preview gets a subdomain.",
