@@ -11,7 +11,7 @@ import { dateTimeOf } from "../times.ts";
 import { stepsIn, threadsOf } from "./steps.ts";
 import { text } from "./text.ts";
 
-/** What all steps are shown relative to. */
+/** The point of reference of all steps. */
 interface Place {
   /** When the history began: milliseconds since 1970. */
   readonly began: number;
