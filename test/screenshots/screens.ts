@@ -1,4 +1,4 @@
-/** Pictures of the dashboard: each screen that the page links to, in light, in dark, and at the width of a phone. */
+/** Pictures of the dashboard: each screen that the page links to, at three widths, in the light and in the dark theme. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
@@ -14,11 +14,17 @@ export interface Shown {
 }
 
 /** How each screen is shown, by the suffix of the picture's name. */
-const styles: Readonly<Record<string, BrowserContextOptions>> = {
-  light: { colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  dark: { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
-  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 },
-};
+const styles: ReadonlyMap<string, BrowserContextOptions> = new Map(
+  [1280, 768, 320].flatMap((width) =>
+    (["light", "dark"] as const).map((colorScheme) => [
+      `${width}-${colorScheme}`,
+      { colorScheme, viewport: { width, height: 800 } },
+    ]),
+  ),
+);
+
+/** Screens that no list leads to: the first one that another screen links to. */
+const reached = ["/bus/functions/", "/bus/runbooks/", "/bus/history?", "/bus/causality?"] as const;
 
 /** Logs in, connects GitHub, and selects the namespace. */
 async function open(browser: Browser, style: BrowserContextOptions, shown: Shown): Promise<Page> {
@@ -51,7 +57,7 @@ async function show(page: Page, path: string): Promise<void> {
 
 /**
  * Paths of all screens: those in the navigation with their tabs, the forms that they link to, one object of each with its tabs,
- * and the first history that one of them links to.
+ * and one of each that is {@link reached} from them.
  */
 async function screens(page: Page): Promise<readonly string[]> {
   const linked = async (selector: string) => {
@@ -62,11 +68,14 @@ async function screens(page: Page): Promise<readonly string[]> {
   };
   const parts = () => linked("main nav a");
   const found = new Set<string>();
-  let history: string | undefined;
+  const others = new Map<string, string>();
   const look = async (path: string) => {
     found.add(path);
     await show(page, path);
-    history ??= (await linked('main a[href^="/bus/history?"]'))[0];
+    for (const start of reached) {
+      const first = others.get(start) ?? (await linked(`main a[href^="${start}"]`))[0];
+      if (first !== undefined) others.set(start, first);
+    }
   };
   for (const place of new Set(await linked("header nav a"))) {
     await look(place);
@@ -83,7 +92,9 @@ async function screens(page: Page): Promise<readonly string[]> {
       for (const one of await parts()) await look(one);
     }
   }
-  return [...found, ...(history === undefined ? [] : [history])];
+  // A history leads to its causal history.
+  for (const start of reached) if (others.has(start)) await look(others.get(start) ?? "");
+  return [...new Set([...found, ...others.values()])];
 }
 
 /** `/applications/team/web/logs`: `applications-object-logs`. */
@@ -101,7 +112,7 @@ export async function takeScreenshots(shown: Shown, folder: string): Promise<rea
     await mkdir(folder, { recursive: true });
     const pictures: string[] = [];
     let paths: readonly string[] | undefined;
-    for (const [name, style] of Object.entries(styles)) {
+    for (const [name, style] of styles) {
       const page = await open(browser, style, shown);
       paths ??= await screens(page);
       for (const path of paths) {
