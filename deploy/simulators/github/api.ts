@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ApiAnswer, ApiCall, Endpoint } from "./call.ts";
 import { commitsOf } from "./commits.ts";
+import type { CreatedApps } from "./createdapps.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { deliveryList } from "./deliverylist.ts";
 import { deployments } from "./deployments.ts";
@@ -21,6 +22,7 @@ export interface ApiParts {
   /** `emulate`. */
   readonly ask: (call: ApiCall) => Promise<ApiAnswer>;
   readonly seed: Seed;
+  readonly created: CreatedApps;
   /** People who can log in with an App. */
   readonly people: readonly GitHubPerson[];
   readonly deliveries: Deliveries;
@@ -92,14 +94,19 @@ function repositoryEndpoints(
 
 /** Endpoints of Apps and tokens that `emulate` does not have, and the restrictions that it ignores. */
 function otherEndpoints(
-  { ask, deliveries, restrictions, tokens }: ApiParts,
+  { ask, created, deliveries, restrictions, tokens }: ApiParts,
   login: (caller: Caller) => string,
 ): readonly Endpoint[] {
   const request = userRequests(ask);
   return [
-    deliveryList(deliveries, (headers) =>
-      ask({ method: "GET", path: "/app", headers, body: Buffer.alloc(0) }),
-    ),
+    async (call) => {
+      const answer = await created.answer(call);
+      return answer && tokens.issue(call, answer);
+    },
+    deliveryList(deliveries, async (headers) => {
+      const call = { method: "GET", path: "/app", headers, body: Buffer.alloc(0) };
+      return (await created.answer(call)) ?? ask(call);
+    }),
     tokens.revoke,
     graphql(tokens, login),
     (call) => restrictions.answer(call, (path) => pullOfComment(request, path)),

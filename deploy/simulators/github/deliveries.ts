@@ -61,6 +61,8 @@ export class Deliveries {
   readonly #options: DeliveryOptions;
   // No keep-alive: a delivery must not fail on a stale connection to a target that has restarted.
   readonly #dispatcher = new Agent({ pipelining: 0 });
+  /** Targets of Apps that have their own, by id. */
+  readonly #own = new Map<number, string>();
   readonly #inFlight = new Set<Promise<Delivery>>();
   #started = 0;
 
@@ -71,6 +73,7 @@ export class Deliveries {
 
   /** Signs a webhook of the App and delivers it to the next target. Resolves with the outcome. */
   deliver(app: SeededApp, event: string, body: string): Promise<Delivery> {
+    if (typeof app.hookUrl === "string") this.#own.set(app.id, app.hookUrl);
     return this.#start(app.id, { event, body, headers: headersOf(app, event, body) }, false);
   }
 
@@ -108,7 +111,7 @@ export class Deliveries {
     redelivery: boolean,
   ): Promise<Delivery> {
     const number = this.#started++;
-    const url = this.targets[number % this.targets.length] ?? "";
+    const url = this.#own.get(app) ?? this.targets[number % this.targets.length] ?? "";
     const startedAt = new Date();
     const { error, ...outcome } = await this.#send(url, headers, body);
     const { action, installation, repository } = JSON.parse(body);

@@ -3,6 +3,8 @@ import { type Account, account, pushOf } from "./account.ts";
 import { api } from "./api.ts";
 import { AppKeys } from "./appkeys.ts";
 import type { ApiAnswer, ApiCall } from "./call.ts";
+import { type CreatedApp, CreatedApps } from "./createdapps.ts";
+import { createPages } from "./createpages.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
 import { type Fault, type FaultAnswer, type FaultMatch, Faults } from "./faults.ts";
 import { apiPrefix } from "./links.ts";
@@ -10,12 +12,20 @@ import { moves, type RepositoryMoves } from "./moves.ts";
 import { clientOf, type GitHubPerson } from "./people.ts";
 import { Pulls } from "./pulls.ts";
 import { type Restrictions, restrictions } from "./restrictions.ts";
-import { type Seed, type SeededApp, type SeedOptions, seedConfig, withDefaults } from "./seed.ts";
+import {
+  hiddenApp,
+  hiddenInstallations,
+  type Seed,
+  type SeededApp,
+  type SeedOptions,
+  seedConfig,
+  withDefaults,
+} from "./seed.ts";
 import { type ApiRequest, hookUrl, listen, requestListener } from "./server.ts";
 import { timelines } from "./timeline.ts";
 import { type TokenPolicy, Tokens } from "./tokens.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
-import { userRequests } from "./userrequests.ts";
+import { userApi, userRequests } from "./userrequests.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** Options of the simulated GitHub. */
@@ -48,6 +58,10 @@ export interface SimulatedGitHub extends Account, RepositoryMoves {
   /** `http://127.0.0.1:port`; the API is below its `/api/v3`. */
   readonly url: string;
   readonly apps: readonly SimulatedApp[];
+  /** Apps that people created on its pages, in order. */
+  readonly createdApps: readonly CreatedApp[];
+  /** Makes the codes of created Apps older: GitHub keeps them for an hour. */
+  ageCodes(millis: number): void;
   /** Replaces the target URLs of webhooks. */
   deliverTo(urls: readonly string[]): void;
   /** Deliveries of all Apps, in the order of their completion. */
@@ -106,9 +120,10 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
   });
   const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, pulls: state.pulls });
   const moved = moves({ request: userRequests(ask), names, pulls: state.pulls, announce, apiUrl });
+  const created = createdApps(seed, upstream, options.people ?? [], url);
   const { answer, request, people } = api({
     ...state,
-    ...{ ask, seed, deliveries, tokens, apiUrl },
+    ...{ ask, seed, created, deliveries, tokens, apiUrl },
     people: options.people ?? [],
   });
   const { account: person, pushed } = account({ ...state, request, announce });
@@ -122,12 +137,24 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
     });
   }
 
-  const serving = { answer: answerClient, caller: tokens.caller, login: people.login, webhook: receive };
+  const pages = createPages({
+    created,
+    slugs: () => seed.apps.map(({ slug }) => slug),
+    people: (options.people ?? []).map(({ login }) => login),
+    repositories: names,
+    installed: announceInstallation(created, send),
+  });
+  const serving = {
+    ...{ answer: answerClient, caller: tokens.caller },
+    ...{ login: people.login, pages, webhook: receive },
+  };
   server.on("request", requestListener({ ...serving, faults, requests, signal: stopping.signal }));
 
   return {
     url,
     apps,
+    createdApps: created.all,
+    ageCodes: (millis) => created.ageCodes(millis),
     ...person,
     ...moved.moves,
     ...deliveryControls(deliveries),
@@ -167,6 +194,45 @@ const tokenControls = (
   permissionsOf: tokens.permissionsOf,
 });
 
+const createdApps = (
+  seed: Seed,
+  { ask, generatedSecrets }: Upstream,
+  people: readonly GitHubPerson[],
+  url: string,
+): CreatedApps =>
+  new CreatedApps({
+    ...{ ask, url, apps: seed.apps, api: userApi(userRequests(ask)) },
+    hidden: {
+      privateKey: privateKeyOf(hiddenApp.id, generatedSecrets),
+      installations: hiddenInstallations(seed),
+    },
+    people: people.map(({ login }) => login),
+  });
+
+/** Sends the webhook about an installation to its App. */
+const announceInstallation =
+  (created: CreatedApps, send: SimulatedGitHub["send"]) =>
+  (app: CreatedApp, id: number, action: "install" | "update"): void => {
+    const installation = app.installations.find((one) => one.id === id);
+    if (app.hookUrl === null || installation === undefined) return;
+    const described = created.installationOf(app, installation);
+    const sender = { login: app.owner, id: 1, type: "User" };
+    if (action === "install") {
+      void send(
+        "installation",
+        { action: "created", installation: described, sender, repositories: [] },
+        app.id,
+      );
+      return;
+    }
+    const changed = { repositories_added: [], repositories_removed: [], repository_selection: "selected" };
+    void send(
+      "installation_repositories",
+      { action: "added", installation: described, sender, ...changed },
+      app.id,
+    );
+  };
+
 /** Starts `emulate` with the initial content. Closes the server if that fails. */
 async function startSeeded(seed: Seed, url: string, closeServer: () => Promise<void>): Promise<Upstream> {
   try {
@@ -194,9 +260,14 @@ const withPageSize = (call: ApiCall, most = 100): ApiCall => ({
   path: call.path.replace(/(?<=[?&]per_page=)\d+/, (matched) => String(Math.min(Number(matched), most))),
 });
 
-function credentialsOf(app: SeededApp, { generatedSecrets }: Upstream): SimulatedApp {
-  const id = String(app.id);
-  const key = generatedSecrets.find((one) => one.kind === "github.app_private_key" && one.id === id);
-  if (key === undefined) throw new Error(`emulate created no private key for App ${id}`);
-  return { ...app, ...clientOf(app), privateKey: key.value };
+const credentialsOf = (app: SeededApp, { generatedSecrets }: Upstream): SimulatedApp => ({
+  ...app,
+  ...clientOf(app),
+  privateKey: privateKeyOf(app.id, generatedSecrets),
+});
+
+function privateKeyOf(app: number, secrets: Upstream["generatedSecrets"]): string {
+  const key = secrets.find((one) => one.kind === "github.app_private_key" && one.id === String(app));
+  if (key === undefined) throw new Error(`emulate created no private key for App ${app}`);
+  return key.value;
 }

@@ -7,6 +7,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
+import { escaped, hiddenInputs, page } from "./htmlpage.ts";
 import type { SeededApp } from "./seed.ts";
 
 /** A person with an account. */
@@ -57,8 +58,6 @@ interface Code {
 const oauthError = (error: string, error_description: string): ApiAnswer =>
   json(200, { error, error_description });
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => `&#${found.codePointAt(0)};`);
-
 /** Issued codes and tokens. */
 interface State {
   readonly parts: PeopleParts;
@@ -98,15 +97,12 @@ function authorize(state: State, query: URLSearchParams): ApiAnswer {
   if (app === undefined) return page(404, "<h1>404</h1>");
   if (!app.callbackUrls.includes(query.get("redirect_uri") ?? ""))
     return page(400, "<h1>The redirect_uri is not associated with this application.</h1>");
-  const hidden = [...query]
-    .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
-    .join("");
   const buttons = state.parts.people
     .map(({ login }) => `<button name="login" value="${login}">Authorize as ${login}</button>`)
     .join("");
   return page(
     200,
-    `<h1>${app.slug}</h1><form method="post">${hidden}${buttons}<button name="login" value="">Cancel</button></form>`,
+    `<h1>${escaped(app.slug)}</h1><form method="post">${hiddenInputs(query)}${buttons}<button name="login" value="">Cancel</button></form>`,
   );
 }
 
@@ -215,12 +211,6 @@ function revokeToken(state: State, clientId: string, { headers, body }: ApiCall)
     ? { status: 204, headers: {}, body: "" }
     : problem(404, "Not Found");
 }
-
-const page = (status: number, html: string): ApiAnswer => ({
-  status,
-  headers: { "content-type": "text/html; charset=utf-8" },
-  body: `<!doctype html><title>GitHub</title>${html}`,
-});
 
 const idOf = (login: string): number => createHash("sha256").update(login).digest().readUInt32BE(0);
 

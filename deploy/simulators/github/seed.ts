@@ -39,13 +39,26 @@ export interface SeedOptions {
 /** {@link SeedOptions} with defaults filled in. */
 export interface Seed {
   readonly repositories: readonly string[];
-  readonly apps: readonly SeededApp[];
+  /** Apps that people create are added. */
+  readonly apps: SeededApp[];
 }
 
 /** {@link AppOptions} with defaults filled in. */
 export interface SeededApp extends Required<AppOptions> {
   readonly installations: readonly Required<InstallationOptions>[];
+  /** URL of its webhooks; null for an App without webhooks. Defaults to the common targets. */
+  readonly hookUrl?: string | null;
 }
+
+/** An installation of the hidden App. */
+export interface HiddenInstallation {
+  readonly id: number;
+  readonly account: string;
+}
+
+/** The App behind the Apps that people create (`createdapps.ts`). It is installed on all accounts, and gets all events. */
+export const hiddenApp = { id: 900_000, slug: "behind-created-apps" } as const;
+const firstHiddenInstallation = 60_000_001;
 
 /** Permissions that a platform's App requests. */
 export const defaultPermissions = {
@@ -104,8 +117,20 @@ export function withDefaults({ repositories = ["acme/web"], apps = [{}] }: SeedO
   };
 }
 
+/** Permissions that the hidden App can pass on. */
+const allPermissions = Object.fromEntries(
+  [...Object.keys(defaultPermissions), "actions", "administration", "members", "packages", "workflows"].map(
+    (name) => [name, "write"],
+  ),
+);
+
+/** The installations of the hidden App. */
+export const hiddenInstallations = ({ repositories, apps }: Seed): readonly HiddenInstallation[] =>
+  accountsOf(repositories, apps).map((account, at) => ({ account, id: firstHiddenInstallation + at }));
+
 /** Converts a seed to the configuration of the package `emulate`; webhooks of an App go to `hookUrl`. */
-export function seedConfig({ repositories, apps }: Seed, hookUrl: (app: number) => string): SeedConfig {
+export function seedConfig(seed: Seed, hookUrl: (app: number) => string): SeedConfig {
+  const { repositories, apps } = seed;
   return {
     tokens: Object.fromEntries(
       user.tokens.map((token) => [token, { login: user.login, scopes: ["repo", "admin:org"] }]),
@@ -120,23 +145,39 @@ export function seedConfig({ repositories, apps }: Seed, hookUrl: (app: number) 
         const [owner, ...rest] = name.split("/");
         return { owner, name: rest.join("/"), private: true };
       }),
-      apps: apps.map((app) => ({
-        app_id: app.id,
-        slug: app.slug,
-        name: app.slug,
-        permissions: app.permissions,
-        events: app.events,
-        webhook_url: hookUrl(app.id),
-        webhook_secret: app.webhookSecret,
-        installations: app.installations.map(({ id, account, repositories }) => ({
-          installation_id: id,
-          account,
-          ...(repositories === "all"
-            ? { repository_selection: "all" }
-            : { repository_selection: "selected", repositories }),
-        })),
-      })),
+      apps: [...apps.map((app) => appConfig(app, hookUrl)), hiddenConfig(seed, hookUrl)],
     },
+  };
+}
+
+function appConfig(app: SeededApp, hookUrl: (app: number) => string) {
+  return {
+    app_id: app.id,
+    slug: app.slug,
+    name: app.slug,
+    permissions: app.permissions,
+    events: app.events,
+    webhook_url: hookUrl(app.id),
+    webhook_secret: app.webhookSecret,
+    installations: app.installations.map(({ id, account, repositories }) => ({
+      installation_id: id,
+      account,
+      ...(repositories === "all"
+        ? { repository_selection: "all" }
+        : { repository_selection: "selected", repositories }),
+    })),
+  };
+}
+
+/** The last App, so that `emulate` finds the others first. */
+function hiddenConfig(seed: Seed, hookUrl: (app: number) => string) {
+  const { id, slug } = hiddenApp;
+  return {
+    ...{ app_id: id, slug, name: slug, permissions: allPermissions, events: ["*"] },
+    webhook_url: hookUrl(id),
+    installations: hiddenInstallations(seed).map((one) => ({
+      ...{ installation_id: one.id, account: one.account, repository_selection: "all" as const },
+    })),
   };
 }
 

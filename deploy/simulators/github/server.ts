@@ -35,6 +35,8 @@ export interface ServerParts {
   readonly answer: (call: ApiCall) => Promise<ApiAnswer>;
   /** Login pages for people who authorize an App, and the token endpoint. */
   readonly login: (call: ApiCall) => ApiAnswer;
+  /** Pages on which people create and install Apps; undefined for other paths. */
+  readonly pages: (call: ApiCall) => ApiAnswer | undefined;
   /** Receives a webhook of `emulate`. */
   readonly webhook: (app: number, event: string, body: string) => void;
   /** Ends delays. */
@@ -77,6 +79,7 @@ export function requestListener({
   caller,
   answer,
   login,
+  pages,
   webhook,
   signal,
 }: ServerParts): RequestListener {
@@ -118,12 +121,15 @@ export function requestListener({
         await serveApi({ method, path: url.slice(apiPrefix.length), headers, body }, response);
       } else if (url === `/api${graphqlPath}`) {
         await serveApi({ method, path: graphqlPath, headers, body }, response);
-      } else if (url.startsWith("/login/oauth/")) {
-        const reply = login({ method, path: url, headers, body });
-        response.writeHead(reply.status, reply.headers).end(reply.body);
       } else {
-        const { status, body: text } = problem(404, `path ${url} is not below ${apiPrefix}`);
-        response.writeHead(status).end(text);
+        const call = { method, path: url, headers, body };
+        const reply = url.startsWith("/login/oauth/") ? login(call) : pages(call);
+        const {
+          status,
+          headers: own,
+          body: text,
+        } = reply ?? problem(404, `no page ${url}, and not below ${apiPrefix}`);
+        response.writeHead(status, own).end(text);
       }
     } catch (error) {
       if (response.headersSent || signal.aborted) response.destroy();

@@ -3,7 +3,7 @@ import type { Deliveries, Delivery } from "./deliveries.ts";
 import { prefixedLinks } from "./links.ts";
 import { completed, type Payload } from "./payloadgaps.ts";
 import type { Pull, Pulls } from "./pulls.ts";
-import type { SeededApp } from "./seed.ts";
+import { hiddenApp, type SeededApp } from "./seed.ts";
 
 /** Receives, completes, and sends webhooks. */
 export interface Webhooks {
@@ -40,6 +40,17 @@ export function webhooks({ apps, url, deliveries, pulls }: WebhookParts): Webhoo
     return deliveries.deliver(app, event, JSON.stringify({ ...defaults, ...payload }));
   }
 
+  /** Sends the payload to all of these Apps that get webhooks, subscribe to the event, and are installed on the repository. */
+  function fanOut(to: readonly SeededApp[], repository: string, event: string, payload: Payload): void {
+    const [owner] = repository.split("/");
+    for (const app of to.filter(({ events, hookUrl }) => hookUrl !== null && events.includes(event))) {
+      for (const { id, account, repositories } of app.installations) {
+        if (account === owner && (repositories === "all" || repositories.includes(repository)))
+          void send(event, { ...payload, installation: { id } }, app.id);
+      }
+    }
+  }
+
   return {
     send,
     receive(id, event, body) {
@@ -49,16 +60,16 @@ export function webhooks({ apps, url, deliveries, pulls }: WebhookParts): Webhoo
       pulls.correct(payload.pull_request);
       if (payload.action === "opened" && event === "pull_request")
         payload.sender = (payload.pull_request as Pull).user;
-      void deliveries.deliver(appOf(id), event, JSON.stringify(completed(event, payload)));
+      const whole = completed(event, payload);
+      if (id !== hiddenApp.id) return void deliveries.deliver(appOf(id), event, JSON.stringify(whole));
+      const { full_name: repository = "" } = (payload.repository ?? {}) as { full_name?: string };
+      fanOut(
+        apps.filter(({ hookUrl }) => hookUrl !== undefined),
+        repository,
+        event,
+        whole,
+      );
     },
-    announce(repository, event, payload) {
-      const [owner] = repository.split("/");
-      for (const app of apps.filter(({ events }) => events.includes(event))) {
-        for (const { id, account, repositories } of app.installations) {
-          if (account === owner && (repositories === "all" || repositories.includes(repository)))
-            void send(event, { ...payload, installation: { id } }, app.id);
-        }
-      }
-    },
+    announce: (repository, event, payload) => fanOut(apps, repository, event, payload),
   };
 }
