@@ -27,8 +27,8 @@ export interface Caller {
   readonly name: string;
   /** Key of the rate limit that the call counts against. Does not need to name the GitHub. */
   readonly limitedAs: string;
-  /** Returns the value of the header `Authorization`. Called once per call. */
-  authorization(): Promise<string>;
+  /** Returns the value of the header `Authorization`; undefined for a call without one. Called once per call. */
+  authorization(): Promise<string | undefined>;
 }
 
 /** A call, and the schema of its response. */
@@ -94,7 +94,7 @@ export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promi
     const whole = wholeAnswers(fetch, name);
     const response = await send(`${method} ${path}`, {
       ...parameters,
-      headers: { ...call.headers, authorization },
+      headers: { ...call.headers, ...(authorization !== undefined && { authorization }) },
       request: {
         fetch: etags && method === "GET" ? conditional(whole, etags, limitedAs) : whole,
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,

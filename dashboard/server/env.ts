@@ -38,6 +38,8 @@ export interface Parts {
   readonly apiServer: ApiServer;
   /** Undefined if no GitHub App is configured. */
   readonly github: GitHubClient | undefined;
+  /** Web addresses of the GitHubs on which Apps can be created. */
+  readonly githubUrls: readonly string[];
   readonly requests: ConcurrencyLimiter;
   /** Limits the open event streams of a user. */
   readonly streams: ConcurrencyLimiter;

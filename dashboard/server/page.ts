@@ -19,29 +19,33 @@ const types: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-/** Allows only files of this host, even if markup is injected into the page. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+/** Allows only files of this host, even if markup is injected into the page. Forms may also post to GitHub, to create an App. */
+const contentSecurityPolicy = (githubUrls: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    ["form-action 'self'", ...githubUrls.map((url) => new URL(url).origin)].join(" "),
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
 
 /** One year, for this host only. */
 const strictTransport = "max-age=31536000";
 
 /** Adds the security headers to every response. */
-export const securityHeaders =
-  ({ url }: Pick<Parts, "url">): MiddlewareHandler =>
-  async (c, next) => {
+export const securityHeaders = ({
+  url,
+  githubUrls,
+}: Pick<Parts, "url" | "githubUrls">): MiddlewareHandler => {
+  const policy = contentSecurityPolicy(githubUrls);
+  return async (c, next) => {
     await next();
-    c.header("content-security-policy", contentSecurityPolicy);
+    c.header("content-security-policy", policy);
     c.header("x-content-type-options", "nosniff");
     c.header("referrer-policy", "no-referrer");
     c.header("cross-origin-opener-policy", "same-origin");
@@ -50,6 +54,7 @@ export const securityHeaders =
     if (url.startsWith("https:")) c.header("strict-transport-security", strictTransport);
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
   };
+};
 
 /** Folder of the built scripts and styles. */
 const assets = "/assets/";

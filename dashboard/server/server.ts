@@ -23,6 +23,7 @@ import { startFunctionCounters } from "./bus/functioncounters.ts";
 import { startLive } from "./bus/live.ts";
 import { busNamespaces } from "./bus/namespaces.ts";
 import { type GitHubSettings, openGitHub } from "./github/client.ts";
+import { publicGitHub, webAddresses } from "./github/githuburls.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
 import { concurrencyLimiter } from "./limiter.ts";
 import { dashboardMetrics } from "./metrics.ts";
@@ -48,6 +49,8 @@ export interface DashboardOptions {
   readonly issuer: Omit<IssuerSettings, "dashboardUrl">;
   /** The GitHub App with which users connect their accounts. Defaults to none. */
   readonly github?: GitHubSettings | undefined;
+  /** Web addresses of the GitHubs on which users can create Apps. Defaults to github.com. */
+  readonly githubUrls?: readonly string[];
   /** Path of the file with the session keys. */
   readonly keys: string;
   /** Folder of the built page. */
@@ -142,6 +145,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       keys,
       apiServer,
       github,
+      githubUrls: webAddresses(options.githubUrls ?? [publicGitHub]),
       requests: concurrencyLimiter(maxRequests),
       streams: concurrencyLimiter(maxStreams),
       platform: { bus, cluster, functions, live, namespaces, counters },

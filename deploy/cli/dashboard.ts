@@ -1,5 +1,6 @@
 /** `denrei dashboard` */
 import { startDashboard } from "@denrei/dashboard/server/server";
+import { allowedUrlsIn } from "denrei/github";
 import {
   busOptionsOf,
   ConfigError,
@@ -37,6 +38,7 @@ export async function dashboard(
         ca: settings.oidcCa,
       },
       github: githubOf(settings),
+      githubUrls: [settings.githubUrl, ...allowedUrlsIn(process.env)],
       keys: settings.dashboardKeys,
       page,
       log,

@@ -32,7 +32,7 @@ const manifest = (overrides: object = {}) => ({
 });
 
 async function post(path: string, fields: readonly (readonly [string, string])[]) {
-  const body = new URLSearchParams(fields.map(([name, value]) => [name, value]));
+  const body = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value]));
   const answer = await fetch(github.url + path, { method: "POST", body, redirect: "manual" });
   return { status: answer.status, location: answer.headers.get("location"), text: await answer.text() };
 }

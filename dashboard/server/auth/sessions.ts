@@ -15,6 +15,7 @@ import {
 import { z } from "zod";
 import type { Tokens } from "./issuer.ts";
 import type { Key } from "./keys.ts";
+import { pendingAppSchema } from "./pendingapp.ts";
 import { type Sealer, sealer } from "./sealer.ts";
 import { UnavailableError } from "./unavailable.ts";
 
@@ -40,6 +41,7 @@ export const sessionSchema = z.object({
   csrf: z.string(),
   /** The connected GitHub account, and the token for it. */
   github: z.object({ login: z.string(), token: z.string() }).optional(),
+  githubApp: pendingAppSchema.optional(),
   /** Milliseconds since the epoch. */
   startedAt: z.number(),
   /** The replica that refreshes the tokens, and until when others leave it to that replica. Milliseconds since the epoch. */

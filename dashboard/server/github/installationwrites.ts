@@ -6,24 +6,33 @@ import type { Dispatcher } from "undici";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { errorResponse } from "./errorresponses.ts";
+import { heldInstallation } from "./heldinstallation.ts";
 import { denialOf } from "./installationaccess.ts";
 
 /** A write from the page. */
 export interface InstallationWrite {
   readonly verb: "create" | "patch";
+  readonly namespace: string;
   readonly contentType: string;
   readonly body: string;
   /** Sends the write to the API server as a dry run. */
   dryRun(body: string): Promise<Dispatcher.ResponseData>;
 }
 
+/** GitHub did not confirm the installation for the user's account. */
+const mayHoldKey: ReadonlySet<string> = new Set([
+  "NotYourInstallation",
+  "GitHubNotConnected",
+  "GitHubNotSetUp",
+]);
+
 const contentTypes = { create: "application/json", patch: "application/merge-patch+json" } as const;
 
 /** Returns the body to send, or else the response to give: our own, or the API server's. */
 export async function checkInstallationWrite(
   c: Context<Env>,
-  { github }: Pick<Parts, "github">,
-  { verb, contentType, body, dryRun }: InstallationWrite,
+  parts: Pick<Parts, "apiServer" | "github" | "githubUrls">,
+  { verb, namespace, contentType, body, dryRun }: InstallationWrite,
 ): Promise<
   | { readonly body: string }
   | { readonly response: Response }
@@ -46,7 +55,15 @@ export async function checkInstallationWrite(
     sent = { ...parsed, metadata: { ...(parsed.metadata as object | undefined), resourceVersion } };
   }
   try {
-    const denial = await denialOf(github, c.get("session").session, result, c.req.raw.signal);
+    const { session } = c.get("session");
+    const signal = c.req.raw.signal;
+    const denial = await denialOf(parts.github, session, result, signal);
+    if (denial !== undefined && mayHoldKey.has(denial.reason)) {
+      const user = { apiServer: parts.apiServer, token: session.idToken };
+      const held = await heldInstallation(user, { namespace, object: result }, parts.githubUrls, signal);
+      if (held === "held") return { body: JSON.stringify(sent) };
+      if (held !== undefined) return { response: c.json(held, 403) };
+    }
     return denial === undefined ? { body: JSON.stringify(sent) } : { response: c.json(denial, 403) };
   } catch (error) {
     if (error instanceof GitHubError) return { response: errorResponse(c, error) };

@@ -3,15 +3,15 @@ import { Hono } from "hono";
 import { githubCookie } from "../auth/cookies.ts";
 import { rejectCrossSite, requireSession } from "../auth/guard.ts";
 import { redirectPath } from "../auth/redirecttarget.ts";
-import type { OpenSession, Session } from "../auth/sessions.ts";
+import type { OpenSession } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
+import { addAppRoutes } from "./approutes.ts";
+import { changeSession } from "./changesession.ts";
 import type { ConnectedUser } from "./client.ts";
 import { errorResponse, notConnected, notSetUp } from "./errorresponses.ts";
 
 const callbackPath = "/auth/github/callback";
-/** The session may be written concurrently, for example by a token refresh. */
-const attempts = 5;
 
 /** `/auth/github/…` for browsers and `/api/github…` for the page. */
 export function githubRoutes(parts: Parts): Hono<Env> {
@@ -19,6 +19,7 @@ export function githubRoutes(parts: Parts): Hono<Env> {
   addConnectRoutes(app, parts);
   addListRoutes(app, parts);
   addDisconnectRoute(app, parts);
+  addAppRoutes(app, parts);
   return app;
 }
 
@@ -113,18 +114,10 @@ function withOutcome(path: string, outcome: "connected" | "refused" | "failed"):
   return `${pathname}?${searchParams}${hash}`;
 }
 
-/** Stores the user in the current version of the session. Throws after several concurrent writes. */
-async function storeUser(
-  { sessions }: Pick<Parts, "sessions">,
+/** Stores the user in the session, or removes it. */
+const storeUser = (
+  parts: Pick<Parts, "sessions">,
   open: OpenSession,
   user: ConnectedUser | undefined,
-): Promise<void> {
-  let current: OpenSession | undefined = open;
-  for (let attempt = 0; attempt < attempts && current !== undefined; attempt++) {
-    const { github: _, ...session }: Session = current.session;
-    const outcome = await sessions.update(current, { ...session, ...(user && { github: user }) });
-    if (outcome !== "overtaken") return;
-    current = await sessions.find(open.id);
-  }
-  throw new Error("could not write the session: it has ended, or other requests keep writing it");
-}
+): Promise<unknown> =>
+  changeSession(parts, open, ({ github: _, ...session }) => ({ ...session, ...(user && { github: user }) }));

@@ -42,6 +42,7 @@ const prefix = "/api/kubernetes";
 /** A write from the page. */
 export interface ProxiedWrite {
   readonly verb: "create" | "patch";
+  readonly namespace: string;
   readonly contentType: string;
   readonly body: string;
   /** Sends the write to the API server as a dry run. */
@@ -151,6 +152,7 @@ async function checkedWriteOf(c: Context<Env>, parts: ProxyParts, request: Allow
   if (body === undefined || found === undefined) return { body };
   return found.check(c, {
     verb: verb as "create" | "patch",
+    namespace: target.namespace ?? "",
     contentType,
     body,
     dryRun(content) {

@@ -43,6 +43,12 @@ export const screens: readonly Screen[] = [
   ),
   screen("/github", async () => (await import("./github/list.tsx")).GitHubList, screenNames.github),
   screen("/github/new", async () => (await import("./github/new.tsx")).NewInstallation),
+  screen("/github/new-app", async () => (await import("./github/newapp.tsx")).NewGitHubApp),
+  screen("/github/app/:namespace/:name", async () => (await import("./github/app.tsx")).GitHubAppScreen),
+  screen(
+    "/github/app/:namespace/:name/installed",
+    async () => (await import("./github/installed.tsx")).GitHubAppInstalled,
+  ),
   screen(
     "/github/:namespace/:name",
     async () => (await import("./github/installation.tsx")).InstallationScreen,

@@ -23,6 +23,8 @@ interface Connection {
 export type Account =
   | { readonly state: "loading" | "disconnected" | "none" }
   | { readonly state: "away"; readonly message: string }
+  /** The user holds the key of the App, so GitHub is asked as the App, about its installation on the account of `owner`. */
+  | { readonly state: "held"; readonly url: string; readonly owner: string }
   | {
       readonly state: "connected";
       /** Address of GitHub. */

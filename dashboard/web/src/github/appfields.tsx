@@ -4,6 +4,7 @@ import { ChoiceField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { paths } from "./paths.ts";
 import { clusterGitHubApps, gitHubApps } from "./resources.ts";
+import { formText as text } from "./text.ts";
 
 /** Kind and name. Suggests Apps that the user may list; any name can be typed. */
 export function AppFields({ form }: { form: Form }) {
@@ -19,21 +20,17 @@ export function AppFields({ form }: { form: Form }) {
       <ChoiceField
         form={form}
         path={paths.appKind}
-        label="App kind"
+        label={text.appKind}
         choices={[
-          ["ClusterGitHubApp", "ClusterGitHubApp (cluster-wide)"],
-          ["GitHubApp", "GitHubApp (this namespace)"],
+          ["ClusterGitHubApp", text.clusterApp],
+          ["GitHubApp", text.namespacedApp],
         ]}
       />
       <TextField
         form={form}
         path={paths.appName}
-        label="App"
-        hint={
-          isOfCluster
-            ? "It must allow this namespace. Ask a cluster administrator for its name."
-            : "A GitHubApp in the same namespace."
-        }
+        label={text.app}
+        hint={isOfCluster ? text.clusterAppHint : text.namespacedAppHint}
         suggestions={known.map(({ metadata }) => metadata.name)}
       />
     </>

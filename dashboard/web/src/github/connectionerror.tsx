@@ -1,4 +1,5 @@
 import { useRoute } from "preact-iso";
+import { connectionText as text } from "./text.ts";
 
 /** The error of a failed connection with GitHub, from the parameter with which the server redirects back. */
 export function ConnectionError() {
@@ -6,9 +7,7 @@ export function ConnectionError() {
   if (github !== "refused" && github !== "failed") return null;
   return (
     <p role="alert" class="notice bad">
-      {github === "refused"
-        ? "You did not give consent at GitHub, so your account is not connected."
-        : "GitHub was not connected. Try again. If it keeps failing, see the dashboard's log."}
+      {text[github]}
     </p>
   );
 }

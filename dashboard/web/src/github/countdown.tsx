@@ -1,6 +1,7 @@
 /** Countdowns to a token's expiry. */
 import { dateTime, now, span } from "../ui/age.tsx";
 import { Status } from "../ui/status.tsx";
+import { installationText as text } from "./text.ts";
 import "./countdown.css";
 
 /** Counts down to a time (RFC 3339) by the second. After it, shows how long ago it was. */
@@ -9,7 +10,7 @@ export function Countdown({ to: time }: { to: string | undefined }) {
   const seconds = Math.floor((Date.parse(time) - now.value) / 1000);
   return (
     <time dateTime={time} title={dateTime(time)} class="ticking">
-      {seconds > 0 ? clock(seconds) : <Status tone="bad">Expired {span(-seconds)} ago</Status>}
+      {seconds > 0 ? clock(seconds) : <Status tone="bad">{text.expired(span(-seconds))}</Status>}
     </time>
   );
 }

@@ -1,20 +1,21 @@
 /** Installations and Apps in words. Pure. */
 import type { GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
+import { factsText as text } from "./text.ts";
 
 type Spec = Installation["spec"];
 
 /** The repositories that the token covers. */
 export function repositoriesOf({ repositories, repositoryIDs }: Spec): string {
   if (repositories?.length) return repositories.join(", ");
-  if (repositoryIDs?.length) return `IDs ${repositoryIDs.join(", ")}`;
-  return "all of the installation";
+  if (repositoryIDs?.length) return text.ids(repositoryIDs);
+  return text.allRepositories;
 }
 
 /** The permissions of the token. */
 export function permissionsOf({ permissions }: Spec): string {
   const named = Object.entries(permissions ?? {});
   return named.length === 0
-    ? "all permissions of the installation"
+    ? text.allPermissions
     : named.map(([name, level]) => `${name}: ${level}`).join(", ");
 }
 

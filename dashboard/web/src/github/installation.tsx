@@ -13,8 +13,9 @@ import { Health } from "../ui/status.tsx";
 import { Countdown } from "./countdown.tsx";
 import { permissionsOf, repositoriesOf } from "./facts.ts";
 import { installations } from "./resources.ts";
+import { listText, installationText as text } from "./text.ts";
 
-const trail = ["/github", "GitHub"] as const;
+const trail = ["/github", listText.title] as const;
 
 export function InstallationScreen() {
   const { namespace = "", name = "" } = useRoute().params;
@@ -32,32 +33,32 @@ export function InstallationScreen() {
               <DeleteButton
                 resource={installations}
                 object={installation}
-                consequence={`The Secret ${status?.secret ?? name} is deleted too, and builds that use its token stop working.`}
+                consequence={text.consequence(status?.secret ?? name)}
               />
             </Head>
             <div class="stack">
               <div class="columns">
                 <Facts
-                  title="Token"
+                  title={text.token}
                   of={[
-                    ["Expires in", <Countdown key="end" to={status?.expiresAt} />],
-                    ["Next refresh", <Age key="refresh" of={status?.refreshAt} />],
-                    ["Secret", status?.secret && <code>{status.secret}</code>],
-                    ["Format", spec.format ?? "raw"],
-                    ["Key", spec.key && <code>{spec.key}</code>],
-                    ["Registry", spec.registry],
-                    ["Repositories", repositoriesOf(spec)],
-                    ["Permissions", permissionsOf(spec)],
+                    [text.expiresIn, <Countdown key="end" to={status?.expiresAt} />],
+                    [text.nextRefresh, <Age key="refresh" of={status?.refreshAt} />],
+                    [text.secret, status?.secret && <code>{status.secret}</code>],
+                    [text.format, spec.format ?? "raw"],
+                    [text.key, spec.key && <code>{spec.key}</code>],
+                    [text.registry, spec.registry],
+                    [text.repositories, repositoriesOf(spec)],
+                    [text.permissions, permissionsOf(spec)],
                   ]}
                 />
                 <Facts
-                  title="Installation"
+                  title={text.installation}
                   of={[
-                    ["Namespace", namespace],
-                    ["App", `${spec.appRef.kind} ${spec.appRef.name}`],
-                    ["Installation", <code key="id">{spec.installationID}</code>],
-                    ["Created", <Age key="created" of={metadata.creationTimestamp} />],
-                    ["Error", status?.ready === false && status.message],
+                    [text.namespace, namespace],
+                    [text.app, `${spec.appRef.kind} ${spec.appRef.name}`],
+                    [text.installation, <code key="id">{spec.installationID}</code>],
+                    [text.created, <Age key="created" of={metadata.creationTimestamp} />],
+                    [text.error, status?.ready === false && status.message],
                   ]}
                 />
               </div>

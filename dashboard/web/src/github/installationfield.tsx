@@ -3,31 +3,18 @@ import { Field, NumberField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import type { Account } from "./account.ts";
 import { paths } from "./paths.ts";
-
-const label = "GitHub installation";
+import { formText as text } from "./text.ts";
 
 /** A choice of the installations that GitHub shows, or an input for an ID if it shows none. */
 export function InstallationField({ form, account }: { form: Form; account: Account }) {
   const path = paths.installationID;
   if (account.state !== "connected" || account.installations.length === 0)
-    return (
-      <NumberField
-        form={form}
-        path={path}
-        min={1}
-        label={label}
-        hint={
-          account.state === "connected"
-            ? "You have no installation of the App. Install it for one of your accounts first."
-            : "The ID: the number at the end of the address of the installation's settings."
-        }
-      />
-    );
+    return <NumberField form={form} path={path} min={1} label={text.installation} hint={hintFor(account)} />;
   return (
     <Field
       form={form}
       path={path}
-      label={label}
+      label={text.installation}
       control={(attributes) => (
         <select
           {...attributes}
@@ -41,7 +28,7 @@ export function InstallationField({ form, account }: { form: Form; account: Acco
             })
           }
         >
-          <option value="">Choose one</option>
+          <option value="">{text.chooseInstallation}</option>
           {account.installations.map(({ id, account: owner }) => (
             <option key={id} value={String(id)}>
               {owner} ({id})
@@ -51,4 +38,9 @@ export function InstallationField({ form, account }: { form: Form; account: Acco
       )}
     />
   );
+}
+
+function hintFor(account: Account): string {
+  if (account.state === "held") return text.installedOn(account.owner);
+  return account.state === "connected" ? text.noInstallation : text.installationId;
 }

@@ -1,10 +1,13 @@
 /** The lists of Installations and GitHub Apps. */
 import type { ClusterGitHubApp, GitHubApp, Installation } from "@denrei/functions/ghapp/kinds";
 import type { Stored } from "denrei/kinds";
+import type { ComponentChildren } from "preact";
+import { creating } from "../api/access.ts";
 import { useWatch, type Watched } from "../api/watch.ts";
+import { ActionLink } from "../ui/actionbutton.tsx";
 import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
-import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
+import { ListScreen, type ListSearch } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { timeValue } from "../ui/sort.ts";
 import { Loading, Staleness } from "../ui/states.tsx";
@@ -12,18 +15,10 @@ import { type Column, createdColumn, healthColumn, ObjectTable } from "../ui/tab
 import { Countdown } from "./countdown.tsx";
 import { appPage, repositoriesOf } from "./facts.ts";
 import { clusterGitHubApps, gitHubApps, installations } from "./resources.ts";
-
-const text: ListText = {
-  title: "GitHub",
-  create: "Create an Installation",
-  none: "No Installations here yet",
-  about:
-    "An Installation keeps a GitHub App's token in a Secret and renews it before it expires. Builds read repositories with it.",
-  createFirst: "Create the first one",
-};
+import { listText as text } from "./text.ts";
 
 const search: ListSearch<Installation> = {
-  kinds: "Installations",
+  kinds: text.kinds,
   textsOf: ({ spec, status }) => [
     spec.appRef.name,
     spec.installationID,
@@ -35,26 +30,26 @@ const search: ListSearch<Installation> = {
 const columns: readonly Column<Stored<Installation>>[] = [
   healthColumn,
   [
-    "App",
+    text.columns.app,
     ({ spec }) => (
       <span>
-        {spec.appRef.name} <span class="quiet small">installation {spec.installationID}</span>
+        {spec.appRef.name} <span class="quiet small">{text.installation(spec.installationID)}</span>
       </span>
     ),
     "text",
     ({ spec }) => spec.appRef.name,
   ],
-  ["Repositories", ({ spec }) => repositoriesOf(spec), "text", ({ spec }) => repositoriesOf(spec)],
-  ["Secret", ({ status }) => status?.secret, "text", ({ status }) => status?.secret],
+  [text.columns.repositories, ({ spec }) => repositoriesOf(spec), "text", ({ spec }) => repositoriesOf(spec)],
+  [text.columns.secret, ({ status }) => status?.secret, "text", ({ status }) => status?.secret],
   [
-    "Token expires",
+    text.columns.expires,
     ({ status }) => (
       <span>
         <Countdown to={status?.expiresAt} />
         {status?.refreshAt && (
           <span class="quiet small">
             {" "}
-            next refresh <Age of={status.refreshAt} />
+            {text.nextRefresh} <Age of={status.refreshAt} />
           </span>
         )}
       </span>
@@ -80,50 +75,62 @@ export function GitHubList() {
       columns={columns}
       search={search}
     >
-      <Apps title="GitHubApps" watched={apps} none="No GitHubApps here." />
-      <Apps
-        title="ClusterGitHubApps"
-        watched={clusterApps}
-        none="No ClusterGitHubApps."
-        refused="You cannot list ClusterGitHubApps. An Installation can still use one that allows its namespace: ask a cluster administrator for its name."
-      />
+      <Apps text={text.apps} watched={apps} to={appScreen}>
+        <ActionLink needs={creating(gitHubApps, namespace.value)} to="/github/new-app" class="button">
+          {text.apps.create}
+        </ActionLink>
+      </Apps>
+      <Apps text={text.clusterApps} watched={clusterApps} />
     </ListScreen>
   );
 }
 
+const appScreen = ({ metadata }: Stored<GitHubApp | ClusterGitHubApp>): string =>
+  `/github/app/${metadata.namespace}/${metadata.name}`;
+
 const appColumns: readonly Column<Stored<GitHubApp | ClusterGitHubApp>>[] = [
   healthColumn,
-  ["App ID", ({ spec }) => <code>{spec.appID}</code>, "text", ({ spec }) => spec.appID],
-  ["On GitHub", ({ spec, status }) => <OutLink to={appPage(spec, status?.slug)} />],
-  ["Rules", ({ spec }) => (spec.allowed ? `${spec.allowed.length} in spec.allowed` : "none")],
+  [text.columns.appId, ({ spec }) => <code>{spec.appID}</code>, "text", ({ spec }) => spec.appID],
+  [text.columns.onGitHub, ({ spec, status }) => <OutLink to={appPage(spec, status?.slug)} />],
+  [text.columns.rules, ({ spec }) => (spec.allowed ? text.rules(spec.allowed.length) : text.noRules)],
   createdColumn,
 ];
 
 /** Apps are secondary on this screen, so a missing permission is one line. */
 function Apps({
-  title,
+  text: { title, none, refused },
   watched,
-  none,
-  refused = "You cannot list them.",
+  to,
+  children,
 }: {
-  title: string;
+  text: { readonly title: string; readonly none: string; readonly refused: string };
   watched: Watched<GitHubApp | ClusterGitHubApp>;
-  none: string;
-  refused?: string;
+  /** The address of an App's screen. */
+  to?: (app: Stored<GitHubApp | ClusterGitHubApp>) => string;
+  /** Buttons. */
+  children?: ComponentChildren;
 }) {
   const { state, items, asOf, error } = watched;
   return (
     <section class="stack" aria-label={title}>
-      <h2>{title}</h2>
+      <header class="row">
+        <h2>{title}</h2>
+        {children}
+      </header>
       <Staleness of={watched} />
       {state === "refused" ? (
-        <p class="quiet">{error?.status === 403 ? refused : `Not available: ${error?.message}`}</p>
+        <p class="quiet">{error?.status === 403 ? refused : text.notAvailable(error?.message ?? "")}</p>
       ) : asOf === undefined ? (
         state === "loading" && <Loading />
       ) : items.length === 0 ? (
         <p class="quiet">{none}</p>
       ) : (
-        <ObjectTable objects={items} columns={appColumns} sortParameter={`sort-${title.toLowerCase()}`} />
+        <ObjectTable
+          objects={items}
+          columns={appColumns}
+          sortParameter={`sort-${title.toLowerCase()}`}
+          {...(to && { to })}
+        />
       )}
     </section>
   );

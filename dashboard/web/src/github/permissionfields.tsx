@@ -3,32 +3,21 @@ import { ChoiceField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { Group } from "../ui/form/group.tsx";
 import { paths } from "./paths.ts";
+import { scopeText as text } from "./text.ts";
 
 /** The permissions that builds, previews, and reports need; kubectl can set others. */
-const permissions = [
-  ["contents", "Contents"],
-  ["pull_requests", "Pull requests"],
-  ["statuses", "Commit statuses"],
-  ["deployments", "Deployments"],
-  ["checks", "Checks"],
-  ["packages", "Packages"],
-  ["issues", "Issues"],
-  ["metadata", "Metadata"],
-] as const;
+const permissions = Object.entries(text.permissionNames);
 
 const choices = [
-  ["", "none"],
-  ["read", "read"],
-  ["write", "write"],
+  ["", text.none],
+  ["read", text.read],
+  ["write", text.write],
 ] as const;
 
 /** One field for each permission. */
 export function PermissionFields({ form }: { form: Form }) {
   return (
-    <Group
-      label="Permissions"
-      hint="If empty, the token has all permissions of the installation. An App can allow less."
-    >
+    <Group label={text.permissions} hint={text.permissionsHint}>
       <div class="permissions">
         {permissions.map(([name, label]) => (
           <ChoiceField

@@ -6,7 +6,7 @@ import type { Form } from "../ui/form/form.ts";
 import { Group } from "../ui/form/group.tsx";
 import { type Account, type ShownRepository, useRepositories } from "./account.ts";
 import { paths } from "./paths.ts";
-import { text } from "./text.ts";
+import { scopeText as text } from "./text.ts";
 
 /** Lists up to this length need no filter. */
 const few = 8;
@@ -19,7 +19,7 @@ export function RepositoriesField({ form, account }: { form: Form; account: Acco
   if (account.state === "connected" && found === undefined)
     return (
       <p role="status" class="quiet">
-        Loading repositories from GitHub…
+        {text.loading}
       </p>
     );
   if (found === undefined || typeof found === "string")
@@ -36,6 +36,7 @@ export function RepositoriesField({ form, account }: { form: Form; account: Acco
 
 /** What an empty list means, as the server decides it. */
 function hintFor(account: Account, id: unknown): string {
+  if (account.state === "held") return text.repositoriesOf.held;
   const installation =
     account.state === "connected" ? account.installations.find((one) => one.id === id) : undefined;
   if (account.state !== "connected" || installation === undefined) return text.repositoriesOf.unknown;
@@ -65,14 +66,14 @@ function Picker({
   return (
     <Group
       label={text.repositories}
-      hint={`${hint} ${chosen.length > 0 ? `${chosen.length} of ${repositories.length} chosen.` : ""}`}
+      hint={`${hint} ${chosen.length > 0 ? text.chosen(chosen.length, repositories.length) : ""}`}
       problem={form.problem(paths.repositories)}
     >
       {repositories.length > few && (
         <input
           type="search"
-          aria-label="Find a repository by name"
-          placeholder="Find by name"
+          aria-label={text.findLabel}
+          placeholder={text.find}
           value={part}
           onInput={({ currentTarget }) => setPart(currentTarget.value)}
         />
@@ -90,12 +91,12 @@ function Picker({
                 <span class="quiet">{fullName.slice(0, -name.length)}</span>
                 {name}
               </span>
-              {isPrivate && <span class="quiet small">private</span>}
+              {isPrivate && <span class="quiet small">{text.private}</span>}
             </label>
           </li>
         ))}
       </ul>
-      {shown.length === 0 && <p class="quiet">No matches.</p>}
+      {shown.length === 0 && <p class="quiet">{text.noMatches}</p>}
     </Group>
   );
 }

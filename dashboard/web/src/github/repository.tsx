@@ -7,6 +7,7 @@ import { useSuggestedObjects } from "../ui/form/suggestions.ts";
 import { connectAddress, useAccount, useRepositories } from "./account.ts";
 import { ConnectionError } from "./connectionerror.tsx";
 import { installations } from "./resources.ts";
+import { connectionText, repositoryText as text } from "./text.ts";
 
 /** Owner and name. Suggests what GitHub shows to a connected user; any name can be typed. */
 export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
@@ -21,12 +22,13 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
       <TextField
         form={form}
         path={[...at, "owner"]}
-        label="Repository owner"
+        label={text.owner}
         placeholder="acme"
         hint={
           account.state === "disconnected" ? (
             <>
-              <a href={connectAddress(url)}>Connect GitHub</a> to get suggestions.
+              <a href={connectAddress(url)}>{connectionText.connect}</a>
+              {connectionText.toGetSuggestions}
             </>
           ) : (
             account.state === "away" && account.message
@@ -37,9 +39,9 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
       <TextField
         form={form}
         path={[...at, "repo"]}
-        label="Repository"
+        label={text.repository}
         placeholder="web"
-        hint={`The name without the owner. ${typeof repositories === "string" ? repositories : ""}`}
+        hint={`${text.repositoryHint} ${typeof repositories === "string" ? repositories : ""}`}
         suggestions={Array.isArray(repositories) ? repositories.map(({ name }) => name) : []}
       />
     </>
@@ -53,8 +55,8 @@ export function TokenSecretField({ form, at, namespace }: { form: Form; at: Path
     <TextField
       form={form}
       path={[...at, "secretName"]}
-      label="GitHub token Secret"
-      hint="The Secret of an Installation with the format basic-auth, annotated with kpack.io/git."
+      label={text.secret}
+      hint={text.secretHint}
       suggestions={found
         .filter(({ spec }) => spec.format === "basic-auth")
         .map(({ metadata, status }) => status?.secret ?? metadata.name)}

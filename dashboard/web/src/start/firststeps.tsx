@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { creating } from "../api/access.ts";
 import { applications, appPipelines, type Resource } from "../api/resource.ts";
 import type { Watched } from "../api/watch.ts";
-import { installations } from "../github/resources.ts";
+import { gitHubApps } from "../github/resources.ts";
 import { ActionLink } from "../ui/actionbutton.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Status, type Tone } from "../ui/status.tsx";
@@ -12,7 +12,7 @@ import { text } from "./text.ts";
 type StepName = keyof typeof text.steps;
 
 const links: readonly (readonly [step: StepName, to: string, creates: Resource])[] = [
-  ["github", "/github/new", installations],
+  ["github", "/github/new-app", gitHubApps],
   ["application", "/applications/new", applications],
   ["preview", "/previews/new", appPipelines],
 ];
@@ -71,6 +71,11 @@ function Step({ step, to, creates, state }: { step: StepName; to: string; create
           >
             {action}
           </ActionLink>
+          {step === "github" && (
+            <p class="quiet">
+              {text.steps.github.otherwise} <a href="/github/new">{text.steps.github.alternative}</a>
+            </p>
+          )}
         </>
       )}
     </li>

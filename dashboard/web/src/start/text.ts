@@ -9,8 +9,10 @@ export const text = {
     github: {
       name: "Connect GitHub",
       about:
-        "An Installation keeps a GitHub App's token in a Secret, so that builds and previews can read your repositories. You can skip this to run ready-made images.",
-      action: "Create an Installation",
+        "A GitHub App of your own lets builds and previews read your repositories. The page creates it with you on GitHub. You can skip this to run ready-made images.",
+      action: "Create a GitHub App",
+      otherwise: "You have an App already?",
+      alternative: "Create an Installation",
     },
     application: {
       name: "Run the first Application",

@@ -1,0 +1,62 @@
+/**
+ * Access check for Installations of a GitHubApp whose key the user may read. With the key, the user can mint every token of the App
+ * without the dashboard, so the Installation gives nothing new. A ClusterGitHubApp has its key in the platform's namespace, where
+ * users read no Secrets, so it does not apply there.
+ */
+import { GitHubError, GitHubUrlError, PrivateKeyError } from "denrei/github";
+import { z } from "zod";
+import { errorBody } from "../errorbody.ts";
+import { RejectedError } from "../kubernetes/responses.ts";
+import { type HeldApp, heldApp } from "./keyholder.ts";
+import type { KubernetesUser } from "./storeapp.ts";
+
+const installationSchema = z.object({
+  spec: z.object({
+    appRef: z.object({
+      kind: z.literal("GitHubApp"),
+      name: z.string().regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/),
+    }),
+    installationID: z.int().min(1),
+  }),
+});
+
+/** `held` if the App has the installation, and a denial if it has not. Undefined if the user does not hold the key of the App. */
+export async function heldInstallation(
+  user: KubernetesUser,
+  { namespace, object }: { readonly namespace: string; readonly object: unknown },
+  allowed: readonly string[],
+  signal: AbortSignal,
+): Promise<"held" | ReturnType<typeof errorBody> | undefined> {
+  const read = installationSchema.safeParse(object);
+  if (!read.success) return undefined;
+  const { appRef, installationID } = read.data.spec;
+  const app = await heldBy(user, { namespace, name: appRef.name }, allowed);
+  if (app === undefined) return undefined;
+  try {
+    await app.client.installation(installationID, signal);
+    return "held";
+  } catch (error) {
+    if (!(error instanceof GitHubError && error.status === 404)) throw error;
+    return errorBody(
+      "NotYourInstallation",
+      `The App of the GitHubApp ${appRef.name} has no installation ${installationID} on GitHub.`,
+    );
+  }
+}
+
+async function heldBy(
+  user: KubernetesUser,
+  at: { readonly namespace: string; readonly name: string },
+  allowed: readonly string[],
+): Promise<HeldApp | undefined> {
+  try {
+    return await heldApp(user, at, allowed);
+  } catch (error) {
+    const isOther =
+      error instanceof PrivateKeyError ||
+      error instanceof GitHubUrlError ||
+      (error instanceof RejectedError && [403, 404].includes(error.status));
+    if (isOther) return undefined;
+    throw error;
+  }
+}
