@@ -113,7 +113,10 @@ async function exists(user: KubernetesUser, path: string): Promise<boolean> {
   }
 }
 
-/** Removes the App with this state from the session and returns it. Only one request gets it, on all replicas. */
+/**
+ * Removes the App with this state from the session and returns it. A state is accepted once, by one replica: not again for an App
+ * whose keys a retry can still store.
+ */
 export async function takeState(
   parts: Pick<Parts, "sessions">,
   open: OpenSession,
@@ -122,7 +125,8 @@ export async function takeState(
   let taken: PendingApp | undefined;
   const outcome = await changeSession(parts, open, ({ githubApp, ...session }) => {
     taken = githubApp;
-    return githubApp !== undefined && isSame(githubApp.state, state) ? session : undefined;
+    const isAsked = githubApp !== undefined && githubApp.rest === undefined;
+    return isAsked && isSame(githubApp.state, state) ? session : undefined;
   });
   return outcome === "changed" && taken !== undefined && taken.endsAt > Date.now() ? taken : undefined;
 }
@@ -193,7 +197,15 @@ function messageOf(error: unknown): string {
   return pageErrorOf(error).message;
 }
 
-const remember = (parts: FlowParts, open: OpenSession, pending: PendingApp | undefined): Promise<unknown> =>
+/** Forgets an App whose keys are not stored. */
+export const discardApp = (parts: Pick<Parts, "sessions">, open: OpenSession): Promise<unknown> =>
+  remember(parts, open, undefined);
+
+const remember = (
+  parts: Pick<Parts, "sessions">,
+  open: OpenSession,
+  pending: PendingApp | undefined,
+): Promise<unknown> =>
   changeSession(parts, open, ({ githubApp: _, ...session }) => ({
     ...session,
     ...(pending && { githubApp: pending }),

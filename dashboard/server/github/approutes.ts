@@ -8,7 +8,7 @@ import { requireSession, withFreshToken } from "../auth/guard.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { accessReviews, type Review } from "../kubernetes/accessreviews.ts";
-import { finishApp, settingsOf, startApp, takeState } from "./appflow.ts";
+import { discardApp, finishApp, settingsOf, startApp, takeState } from "./appflow.ts";
 import { addHeldAppRoutes } from "./heldapproutes.ts";
 import { callbackPath } from "./manifestflow.ts";
 
@@ -26,17 +26,15 @@ export function addAppRoutes(app: Hono<Env>, parts: Parts): void {
 const failedTo = (outcome: AppOutcome): string => `${formPath}?${new URLSearchParams({ outcome })}`;
 
 /** A browser that GitHub redirects gets a page, also without a session. */
-const toPageWithoutSession: MiddlewareHandler<Env> = async (c, next) => {
-  await next();
-  if (c.res.status === 401) {
-    c.res = undefined;
-    c.res = c.redirect(failedTo("session"), 303);
-  }
-};
+const orToPage =
+  (guard: MiddlewareHandler<Env>): MiddlewareHandler<Env> =>
+  async (c, next) => {
+    const rejected = await guard(c, next);
+    return rejected?.status === 401 ? c.redirect(failedTo("session"), 303) : rejected;
+  };
 
 function addCallbackRoute(app: Hono<Env>, parts: Parts): void {
-  const guards = [toPageWithoutSession, requireSession(parts), withFreshToken(parts)] as const;
-  app.get(callbackPath, ...guards, async (c) => {
+  app.get(callbackPath, orToPage(requireSession(parts)), orToPage(withFreshToken(parts)), async (c) => {
     const { code = "", state = "" } = c.req.query();
     const pending = await takeState(parts, c.get("session"), state);
     if (pending === undefined) return c.redirect(failedTo("session"), 303);
@@ -81,7 +79,7 @@ function addFormRoutes(app: Hono<Env>, parts: Parts, may: Review): void {
   });
 
   app.delete("/api/github/apps/unstored", async (c) => {
-    await takeState(parts, c.get("session"), c.get("session").session.githubApp?.state ?? "");
+    await discardApp(parts, c.get("session"));
     return c.json({});
   });
 }
