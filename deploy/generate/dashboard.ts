@@ -28,6 +28,8 @@ export const dashboardManifests = (namespace: string): Manifest[] => [
     own: {
       envFrom: [{ configMapRef: { name: dashboardSettingsName } }],
       env: [
+        // Without a token, the pod has no file with its namespace.
+        { name: "CONTROLLER_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
         { name: "DENREI_DASHBOARD_ADDRESS", value: `0.0.0.0:${dashboardPort}` },
         { name: "DENREI_DASHBOARD_KEYS", value: `${dashboardSecretsFolder}/session-keys` },
         { name: "DENREI_OIDC_CLIENT_SECRET", value: `${dashboardSecretsFolder}/client-secret` },

@@ -65,7 +65,7 @@ const conversion = z
 
 /** GitHub accepts only the code, and no credentials. */
 const anonymous: Caller = {
-  name: "nobody",
+  name: "an anonymous client",
   limitedAs: "conversions of manifests",
   authorization: async () => undefined,
 };
@@ -74,7 +74,7 @@ const limits = rateLimits();
 /** Fetches the keys of an App: GitHub gives them once, within an hour. Throws a `GitHubError`, with the status 404 for an invalid code. */
 export async function convert(url: string, code: string): Promise<CreatedApp> {
   const call = githubCalls({ base: githubApiUrl(url), limits });
-  // A template: errors, logs, and traces have the path, and nobody may use the code.
+  // A template: errors, logs, and traces have the path, and must not have the code.
   const path = "/app-manifests/{code}/conversions";
   const { body } = await call({
     method: "POST",

@@ -36,6 +36,7 @@ const instructions = ({ login }: SimulatedGitHub): readonly string[] => [
   "The pipeline web creates the previews; PipeCD starts; a Hikawa sings; and one request is a dead letter.",
   "Log in as both users, in two windows: the API server rejects changes by one of them that the other may make.",
   `Create an Installation for the simulated GitHub: connect it, authorize as ${login}, and choose the GitHubApp app and ${repository}.`,
+  "Or create a GitHub App of your own, without an address of the gateways: the organization is acme, and you can confirm and install the App.",
   "No pod runs and no image is built: kwok and the simulators report that they do.",
 ];
 

@@ -1,5 +1,5 @@
 /**
- * The pages on which people create an App from a manifest and install it. Nobody logs in: people choose who they are on each page.
+ * The pages on which people create an App from a manifest and install it. There is no login: each page offers the accounts to act as.
  * https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
  * https://docs.github.com/en/apps/using-github-apps/installing-a-github-app-from-a-third-party
  */

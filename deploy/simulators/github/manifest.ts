@@ -20,7 +20,7 @@ const manifestSchema = z.object({
   default_events: z.array(z.string()).default([]),
 });
 
-/** What an App is created from. */
+/** The content of a manifest. */
 export type Manifest = z.output<typeof manifestSchema>;
 
 /** Every App gets these events; a manifest that names one is refused. */

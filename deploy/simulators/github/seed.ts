@@ -126,7 +126,10 @@ const allPermissions = Object.fromEntries(
 
 /** The installations of the hidden App. */
 export const hiddenInstallations = ({ repositories, apps }: Seed): readonly HiddenInstallation[] =>
-  accountsOf(repositories, apps).map((account, at) => ({ account, id: firstHiddenInstallation + at }));
+  [...new Set([...accountsOf(repositories, apps), user.login])].map((account, at) => ({
+    account,
+    id: firstHiddenInstallation + at,
+  }));
 
 /** Converts a seed to the configuration of the package `emulate`; webhooks of an App go to `hookUrl`. */
 export function seedConfig(seed: Seed, hookUrl: (app: number) => string): SeedConfig {

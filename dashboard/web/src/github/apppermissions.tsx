@@ -5,24 +5,21 @@ import { newAppText as text } from "./text.ts";
 export function AppPermissions({ hasWebhooks }: { hasWebhooks: boolean }) {
   const rows = Object.entries(appPermissions) as [keyof typeof appPermissions, string][];
   return (
-    <section aria-labelledby="app-permissions">
+    <section class="stack" aria-labelledby="app-permissions">
       <h2 id="app-permissions">{text.permissionsTitle}</h2>
-      <dl class="facts">
+      <ul class="plain">
         {rows.map(([name, level]) => (
-          <div key={name} class="fact">
-            <dt>
-              <code>
-                {name}: {level}
-              </code>
-            </dt>
-            <dd>{text.permissions[name]}</dd>
-          </div>
+          <li key={name}>
+            <code>
+              {name}: {level}
+            </code>{" "}
+            {text.permissions[name]}
+          </li>
         ))}
-        <div class="fact">
-          <dt>{text.events}</dt>
-          <dd>{hasWebhooks ? <code>{appEvents.join(", ")}</code> : text.noEvents}</dd>
-        </div>
-      </dl>
+      </ul>
+      <p>
+        {text.events} {hasWebhooks ? <code>{appEvents.join(", ")}</code> : text.noEvents}
+      </p>
     </section>
   );
 }

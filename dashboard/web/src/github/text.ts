@@ -175,20 +175,20 @@ export const newAppText = {
     "The organization that owns the App. Leave it empty to use your own account. The App can be installed only on the account that owns it.",
   gateway: "Address of the gateways",
   gatewayHint:
-    "The public web address at which GitHub reaches the platform's webhook gateways. Ask your operator. If empty, the App has no webhooks, and the platform notices changes only when it checks repositories at intervals.",
+    "The public web address at which GitHub reaches the platform's webhook gateways. Ask your operator. If empty, the App has no webhooks, and the platform notices changes within five minutes.",
   gatewayExample: "https://hooks.example.com",
   webhooksTo: "Webhooks go to",
   secretKept:
     "Your roles do not allow you to change the Secret of the gateways. The webhook secret is kept with the private key, and the next screen says how an operator gives it to the gateways.",
   permissionsTitle: "What the App may do",
   permissions: {
-    contents: "read code, for builds",
-    deployments: "write deployments, to show previews on pull requests",
-    metadata: "read names of repositories: every App has this permission",
-    pull_requests: "read pull requests, and write comments on them",
-    statuses: "write the results of builds to commits",
+    contents: "for builds",
+    deployments: "for deployments of previews",
+    metadata: "for names of repositories, as with every App",
+    pull_requests: "for previews and comments",
+    statuses: "for the results of builds",
   },
-  events: "Events",
+  events: "Events:",
   noEvents: "none, without an address of the gateways",
   continue: "Continue to GitHub",
   cancel: "Cancel",
@@ -223,7 +223,7 @@ export const appText = {
   installTitle: "Install it on an account",
   installWhy:
     "The App sees no repository until you install it. GitHub asks on which account and for which repositories, and then sends you back to create the Installation.",
-  notReachable: "GitHub could not be asked about this App.",
+  notReachable: "GitHub gave no information about this App.",
   handOverTitle: "Give the webhook secret to the gateways",
   handOverWhy:
     "The gateways refuse the webhooks of this App until they know its secret. An operator can copy it to them with this command. GitHub keeps refused webhooks for three days, and the platform requests them again.",
