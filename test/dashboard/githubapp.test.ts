@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
-import { Secret } from "../../bus/kube/kind.ts";
+import { apiVersionOf, Secret } from "../../bus/kube/kind.ts";
 import type { PendingApp } from "../../dashboard/server/auth/pendingapp.ts";
 import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -55,12 +55,10 @@ const secretOf = (name: string, namespace = team) =>
   environment.client.get(Secret, { namespace, name }).catch(() => undefined) as Promise<
     { data?: Record<string, string> } | undefined
   >;
-const createSecret = (name: string, namespace: string, stringData: Record<string, string>) =>
-  environment.client.create(
-    Secret,
-    { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData } as never,
-    manager,
-  );
+const createSecret = (name: string, namespace: string, stringData: Record<string, string>) => {
+  const object = { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData };
+  return environment.client.create(Secret, object as never, manager);
+};
 const alice = () => environment.visitor(people.alice);
 const failed = (outcome: string) => `/github/new-app?outcome=${outcome}`;
 const locationOf = async (user: Visitor, path: string, at?: string) => {
@@ -86,13 +84,11 @@ test("creates an App, stores its keys, and leads to an Installation that becomes
   const { client } = environment;
   const page = await atForm();
   const seen: string[] = [];
+  const keep = (text: string) => void seen.push(text);
   page.on("response", (response) => {
     seen.push(response.url());
     if (response.url().startsWith(`${environment.url}/api/`) && !/watch/.test(response.url()))
-      response.text().then(
-        (text) => seen.push(text),
-        () => undefined,
-      );
+      response.text().then(keep, () => undefined);
   });
   await page.getByLabel("Name", { exact: true }).fill("acme-builds");
   await page.getByLabel("Organization").fill("acme");
@@ -323,6 +319,29 @@ test("only a user who may read the App's key creates an Installation without con
   const bob = await environment.visitor(people.bob);
   expect(await reason(create(bob, "of-bob", id))).toBe("GitHubNotConnected");
   expect((await create(user, "of-alice", id)).status).toBe(201);
+});
+
+test("shows an App only to users who may read its key, which is in a Secret of the namespace", async () => {
+  const path = (name: string) => `/api/github/apps/${team}/${name}`;
+  const user = await alice();
+  await locationOf(user, await confirmApp(await startApp(user, app("shown")), "acme"));
+  expect((await user.ask(path("shown"))).json()).toEqual({
+    appName: "shown",
+    url: github.url,
+    install: `${github.url}/github-apps/shown/installations/new`,
+    isWebhookSecretKept: false,
+  });
+  expect((await (await environment.visitor(people.bob)).ask(path("shown"))).status).toBe(403);
+  const { spec } = await environment.client.get(GitHubApp, { namespace: team, name: "shown" });
+  for (const [name, changed] of [
+    ["astray", { privateKeySecretRef: { name: "../secrets/shown-key", key: "private-key.pem" } }],
+    ["elsewhere", { url: "http://127.0.0.1:9" }],
+  ] as const) {
+    const metadata = { name, namespace: team };
+    const object = { apiVersion: apiVersionOf(GitHubApp), kind: "GitHubApp", metadata };
+    await environment.client.create(GitHubApp, { ...object, spec: { ...spec, ...changed } }, manager);
+    expect((await user.ask(path(name))).status, name).toBe(409);
+  }
 });
 
 test("a page may post forms only to the dashboard and its GitHub", async () => {

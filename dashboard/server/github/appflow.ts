@@ -15,7 +15,6 @@ import type { OpenSession, Session } from "../auth/sessions.ts";
 import type { Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import type { Review } from "../kubernetes/accessreviews.ts";
-import { NoAnswerError } from "../kubernetes/apiserver.ts";
 import { pageErrorOf, RejectedError } from "../kubernetes/responses.ts";
 import { changeSession } from "./changesession.ts";
 import { type CreatedApp, convert, formOf } from "./manifestflow.ts";
@@ -191,22 +190,23 @@ async function notFetched(
       };
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof NameTakenError) return error.message;
-  if (!(error instanceof RejectedError || error instanceof NoAnswerError)) throw error;
-  return pageErrorOf(error).message;
-}
+const messageOf = (error: unknown): string =>
+  error instanceof NameTakenError ? error.message : pageErrorOf(error).message;
 
 /** Forgets an App whose keys are not stored. */
 export const discardApp = (parts: Pick<Parts, "sessions">, open: OpenSession): Promise<unknown> =>
   remember(parts, open, undefined);
 
+/** Keys and codes exist only here, so the write waits for the bus. */
 const remember = (
   parts: Pick<Parts, "sessions">,
   open: OpenSession,
   pending: PendingApp | undefined,
 ): Promise<unknown> =>
-  changeSession(parts, open, ({ githubApp: _, ...session }) => ({
-    ...session,
-    ...(pending && { githubApp: pending }),
-  }));
+  changeSession(
+    parts,
+    open,
+    ({ githubApp, ...session }) =>
+      githubApp === pending ? undefined : { ...session, ...(pending && { githubApp: pending }) },
+    pending && "endless",
+  );

@@ -3,6 +3,7 @@
  * server exchanges the code for the App's keys, and stores them with the user's rights. The browser never gets a key.
  */
 import type { Context, Hono, MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { type AppOutcome, newAppSchema } from "../../api/githubapp.ts";
 import { requireSession, withFreshToken } from "../auth/guard.ts";
 import type { Env, Parts } from "../env.ts";
@@ -11,6 +12,9 @@ import { accessReviews, type Review } from "../kubernetes/accessreviews.ts";
 import { discardApp, finishApp, settingsOf, startApp, takeState } from "./appflow.ts";
 import { addHeldAppRoutes } from "./heldapproutes.ts";
 import { callbackPath } from "./manifestflow.ts";
+
+/** More than any form of the page sends. Bytes. */
+const maxBody = 16 * 1024;
 
 /** The screen with the form. */
 const formPath = "/github/new-app";
@@ -56,7 +60,12 @@ async function current(c: Context<Env>, { sessions }: Pick<Parts, "sessions">) {
 function addFormRoutes(app: Hono<Env>, parts: Parts, may: Review): void {
   app.get("/api/github/apps", (c) => c.json(settingsOf(parts, c.get("session").session)));
 
-  app.post("/api/github/apps", async (c) => {
+  const limit = bodyLimit({
+    maxSize: maxBody,
+    onError: (c) =>
+      c.json(errorBody("TooLarge", `The body is larger than the limit of ${maxBody} bytes.`), 413),
+  });
+  app.post("/api/github/apps", limit, async (c) => {
     const input = newAppSchema.safeParse(await c.req.json().catch(() => undefined));
     if (!input.success || !parts.githubUrls.includes(input.data.url))
       return c.json(errorBody("NotAllowed", "The body is not a new App on a GitHub of this dashboard."), 400);

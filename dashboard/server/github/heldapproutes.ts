@@ -6,7 +6,7 @@ import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { errorResponse } from "./errorresponses.ts";
 import { publicGitHub } from "./githuburls.ts";
-import { type HeldApp, heldApp } from "./keyholder.ts";
+import { type HeldApp, heldApp, isObjectName } from "./keyholder.ts";
 
 const pagesOf = (url: string, slug: string): string =>
   `${url}/${url === publicGitHub ? "apps" : "github-apps"}/${slug}`;
@@ -32,8 +32,6 @@ export function addHeldAppRoutes(app: Hono<Env>, parts: Pick<Parts, "apiServer" 
   );
 }
 
-const name = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-
 /** Opens the App of the path. Errors of the API server become responses in `app.ts`. */
 async function withApp(
   c: Context<Env>,
@@ -41,7 +39,7 @@ async function withApp(
   view: (app: HeldApp) => Promise<object>,
 ): Promise<Response> {
   const at = { namespace: c.req.param("namespace") ?? "", name: c.req.param("name") ?? "" };
-  if (!name.test(at.namespace) || !name.test(at.name))
+  if (!isObjectName(at.namespace) || !isObjectName(at.name))
     return c.json(errorBody("NotAllowed", "This is not the name of a GitHubApp."), 400);
   const user = { apiServer, token: c.get("session").session.idToken };
   try {

@@ -7,14 +7,14 @@ import { GitHubError, GitHubUrlError, PrivateKeyError } from "denrei/github";
 import { z } from "zod";
 import { errorBody } from "../errorbody.ts";
 import { RejectedError } from "../kubernetes/responses.ts";
-import { type HeldApp, heldApp } from "./keyholder.ts";
+import { type HeldApp, heldApp, isObjectName } from "./keyholder.ts";
 import type { KubernetesUser } from "./storeapp.ts";
 
 const installationSchema = z.object({
   spec: z.object({
     appRef: z.object({
       kind: z.literal("GitHubApp"),
-      name: z.string().regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/),
+      name: z.string().refine(isObjectName),
     }),
     installationID: z.int().min(1),
   }),

@@ -3,11 +3,14 @@
  * nothing that the App sees is hidden from this user. The key is read with the user's token, and never kept.
  */
 import type { GitHubApp } from "@denrei/functions/ghapp/kinds";
-import { type GitHubAppClient, githubApp, parsePrivateKey, rateLimits } from "denrei/github";
+import { type GitHubAppClient, githubApp, PrivateKeyError, parsePrivateKey, rateLimits } from "denrei/github";
 import { publicGitHub, webAddresses } from "./githuburls.ts";
 import { appPath, type KubernetesUser, read, type SecretContent, secretPath } from "./storeapp.ts";
 
 const limits = rateLimits();
+
+/** A name that is one segment of a path. */
+export const isObjectName = (text: string): boolean => /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text);
 
 /** An App whose key the user may read. */
 export interface HeldApp {
@@ -29,6 +32,8 @@ export async function heldApp(
 ): Promise<HeldApp> {
   const { spec } = await read<GitHubApp>(user, appPath(namespace, name));
   const { name: secret, key } = spec.privateKeySecretRef;
+  // Users write it, and the API server does not check it.
+  if (!isObjectName(secret)) throw new PrivateKeyError("a Secret with an invalid name");
   const { data = {} } = await read<SecretContent>(user, secretPath(namespace, secret));
   const pem = Buffer.from(Object.hasOwn(data, key) ? (data[key] ?? "") : "", "base64").toString();
   const client = githubApp({ url: spec.url, allowed, appId: spec.appID, key: parsePrivateKey(pem), limits });

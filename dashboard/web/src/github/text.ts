@@ -194,7 +194,7 @@ export const newAppText = {
   cancel: "Cancel",
   outcomes: {
     session:
-      "An App that you created on GitHub was not stored: it was not started in this session, or it took more than an hour. Delete the App on GitHub and start again, or generate a private key on its page and store it with kubectl.",
+      "An App that you created on GitHub was not stored: it was not started in this session, you started another one since, or it took more than an hour. Delete the App on GitHub and start again, or generate a private key on its page and store it with kubectl.",
     code: "GitHub did not give the keys of the App: its code is used or expired. Delete the App on GitHub and start again, or generate a private key on its page and store it with kubectl.",
     unavailable: "GitHub created the App, but does not answer. Its keys can be fetched for an hour.",
     unstored: "GitHub created the App, but its keys could not be stored.",
