@@ -9,6 +9,8 @@ export interface RegisteredApp {
   readonly id: number;
   /** Its name in URLs; `<slug>[bot]` is its user. */
   readonly slug: string;
+  /** Its OAuth client, with which users authorize it. Old servers do not report it. */
+  readonly clientId?: string;
   readonly name: string;
   readonly permissions: Permissions;
   /** The webhook events that it receives. */
@@ -74,13 +76,19 @@ const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text)
 /** octokit returns unsafe numbers as bigint. */
 const longId = z.union([z.int(), z.bigint()]).transform(String);
 
-export const appAnswer: z.ZodType<RegisteredApp> = z.object({
-  id: z.int(),
-  slug: z.string(),
-  name: z.string(),
-  permissions,
-  events: z.array(z.string()),
-});
+export const appAnswer: z.ZodType<RegisteredApp> = z
+  .object({
+    id: z.int(),
+    slug: z.string(),
+    client_id: z.string().optional(),
+    name: z.string(),
+    permissions,
+    events: z.array(z.string()),
+  })
+  .transform(({ client_id, ...app }) => ({
+    ...app,
+    ...(client_id !== undefined && { clientId: client_id }),
+  }));
 
 /** Users and organizations have a login, enterprises a slug. https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app */
 export const accountAnswer: z.ZodType<GitHubAccount | undefined> = z

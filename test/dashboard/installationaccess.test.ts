@@ -1,8 +1,8 @@
 /** Creating and changing an Installation needs access at GitHub to what is in it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { apiVersionOf } from "../../bus/kube/kind.ts";
+import { apiVersionOf, Secret } from "../../bus/kube/kind.ts";
 import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
-import { Installation } from "../../functions/ghapp/kinds.ts";
+import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { type DashboardEnvironment, people, team } from "../harness/dashboard.ts";
 import { connect } from "../harness/githubconnection.ts";
 import { ids, startGitHubDashboardEnvironment } from "../harness/githubdashboard.ts";
@@ -54,6 +54,28 @@ const readOnlyDocs =
 
 const stored = (name: string) => environment.client.get(Installation, { namespace: team, name });
 const idOf = async (name: string) => (await github.api<{ id: number }>("GET", `/repos/${name}`)).id;
+
+test("the key of the App with which accounts are connected does not replace the connection", async () => {
+  const [app] = github.apps;
+  const privateKeySecretRef = { name: "connecting-key", key: "private-key.pem" };
+  const of = (name: string) => ({ name, namespace: team });
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: of(privateKeySecretRef.name) };
+  const stringData = { [privateKeySecretRef.key]: app?.privateKey };
+  await environment.client.create(Secret, { ...secret, stringData } as never, { fieldManager: "test" });
+  const object = { apiVersion: apiVersionOf(GitHubApp), kind: "GitHubApp", metadata: of("connecting") };
+  const spec = { url: github.url, appID: app?.id ?? 0, privateKeySecretRef };
+  await environment.client.create(GitHubApp, { ...object, spec }, { fieldManager: "test" });
+  const appRef = { kind: "GitHubApp", name: "connecting" };
+  expect(await create("unconnected", { appRef, installationID: own })).toMatchObject([
+    403,
+    { reason: "GitHubNotConnected" },
+  ]);
+  await connect(alice, "octo");
+  expect(await create("unseen", { appRef, installationID: unseen, repositories: ["web"] })).toMatchObject([
+    403,
+    { reason: "NotYourInstallation" },
+  ]);
+});
 
 describe("an Installation", () => {
   test("can be created for repositories that the user can see at GitHub", async () => {

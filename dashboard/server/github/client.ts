@@ -56,6 +56,8 @@ export interface VisibleRepository {
 export interface GitHubClient {
   /** Web address, also for git clones. */
   readonly url: string;
+  /** The OAuth client of the App. */
+  readonly clientId: string;
   /** Starts a connection. Returns the URL to send the browser to. */
   begin(redirectUri: string): Promise<{ readonly url: URL; readonly connection: PendingConnection }>;
   /** Finishes a connection with the callback URL. Throws if it fails. */
@@ -141,6 +143,7 @@ export async function openGitHub({ url, clientId, clientSecret }: GitHubSettings
 
   return {
     url,
+    clientId,
     async begin(redirectUri) {
       const verifier = oidc.randomPKCECodeVerifier();
       const connection = { state: oidc.randomState(), verifier };

@@ -1,12 +1,16 @@
 /**
  * Access check for Installations of a GitHubApp whose key the user may read. With the key, the user can mint every token of the App
- * without the dashboard, so the Installation gives nothing new. A ClusterGitHubApp has its key in the platform's namespace, where
+ * without the dashboard, so the Installation gives nothing new. The App with which the dashboard connects accounts is excluded: for
+ * this one, GitHub can confirm what the user sees, which also limits what a compromised page can do. A ClusterGitHubApp has its key in the platform's namespace, where
  * users read no Secrets, so it does not apply there.
  */
 import { GitHubError, GitHubUrlError, PrivateKeyError } from "denrei/github";
 import { z } from "zod";
+import type { Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
 import { RejectedError } from "../kubernetes/responses.ts";
+import type { GitHubClient } from "./client.ts";
+import { webAddresses } from "./githuburls.ts";
 import { type HeldApp, heldApp, isObjectName } from "./keyholder.ts";
 import type { KubernetesUser } from "./storeapp.ts";
 
@@ -20,18 +24,18 @@ const installationSchema = z.object({
   }),
 });
 
-/** `held` if the App has the installation, and a denial if it has not. Undefined if the user does not hold the key of the App. */
+/** `held` if the App has the installation, and a denial if it has not. Undefined if the check does not apply. */
 export async function heldInstallation(
   user: KubernetesUser,
   { namespace, object }: { readonly namespace: string; readonly object: unknown },
-  allowed: readonly string[],
+  { github, githubUrls }: Pick<Parts, "github" | "githubUrls">,
   signal: AbortSignal,
 ): Promise<"held" | ReturnType<typeof errorBody> | undefined> {
   const read = installationSchema.safeParse(object);
   if (!read.success) return undefined;
   const { appRef, installationID } = read.data.spec;
-  const app = await heldBy(user, { namespace, name: appRef.name }, allowed);
-  if (app === undefined) return undefined;
+  const app = await heldBy(user, { namespace, name: appRef.name }, githubUrls);
+  if (app === undefined || (await isConnecting(app, github, signal))) return undefined;
   try {
     await app.client.installation(installationID, signal);
     return "held";
@@ -42,6 +46,17 @@ export async function heldInstallation(
       `The App of the GitHubApp ${appRef.name} has no installation ${installationID} on GitHub.`,
     );
   }
+}
+
+/** Whether users connect their accounts with this App. True in case of doubt. */
+async function isConnecting(
+  { url, client }: HeldApp,
+  github: GitHubClient | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (github === undefined || webAddresses([github.url])[0] !== url) return false;
+  const { clientId } = await client.self(signal);
+  return clientId === undefined || clientId === github.clientId;
 }
 
 async function heldBy(

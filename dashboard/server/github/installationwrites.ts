@@ -60,7 +60,7 @@ export async function checkInstallationWrite(
     const denial = await denialOf(parts.github, session, result, signal);
     if (denial !== undefined && mayHoldKey.has(denial.reason)) {
       const user = { apiServer: parts.apiServer, token: session.idToken };
-      const held = await heldInstallation(user, { namespace, object: result }, parts.githubUrls, signal);
+      const held = await heldInstallation(user, { namespace, object: result }, parts, signal);
       if (held === "held") return { body: JSON.stringify(sent) };
       if (held !== undefined) return { response: c.json(held, 403) };
     }

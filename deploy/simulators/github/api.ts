@@ -7,7 +7,7 @@ import type { Deliveries } from "./deliveries.ts";
 import { deliveryList } from "./deliverylist.ts";
 import { deployments } from "./deployments.ts";
 import { graphql } from "./graphql.ts";
-import { type GitHubPerson, type People, people } from "./people.ts";
+import { clientOf, type GitHubPerson, type People, people } from "./people.ts";
 import type { Pulls } from "./pulls.ts";
 import { type RepositoryApi, repositoryApi } from "./repositoryapi.ts";
 import type { Restrictions } from "./restrictions.ts";
@@ -75,7 +75,8 @@ export function api(parts: ApiParts): Api {
       const answer = await answerRepository(parts, repositories, call, admitted, (pull) =>
         pulls.markViewed(pull),
       );
-      return conditional(call, tokens.issue(call, await repositories.hide(admitted, answer)));
+      const shown = withClientId(seed.apps, call, await repositories.hide(admitted, answer));
+      return conditional(call, tokens.issue(call, shown));
     },
   };
 }
@@ -116,6 +117,14 @@ function otherEndpoints(
 async function pullOfComment(request: UserRequest, path: string): Promise<number> {
   const { body } = await request("GET", path);
   return Number(/\d+$/.exec(JSON.parse(body.toString()).issue_url ?? "")?.[0]);
+}
+
+/** Adds the OAuth client to the description of an App, which `emulate` leaves out. */
+function withClientId(apps: readonly SeededApp[], call: ApiCall, answer: ApiAnswer): ApiAnswer {
+  if (call.method !== "GET" || call.path !== "/app" || answer.status !== 200) return answer;
+  const described = JSON.parse(answer.body.toString()) as { id: number };
+  const app = apps.find(({ id }) => id === described.id);
+  return { ...answer, body: JSON.stringify({ ...described, client_id: app && clientOf(app).clientId }) };
 }
 
 /** Login of the bot user of an App. */

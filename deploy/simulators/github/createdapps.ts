@@ -119,9 +119,9 @@ export class CreatedApps {
     this.#codes.delete(code);
     if (found === undefined || found.at + codeMillis <= Date.now()) return problem(404, "Not Found");
     const { app } = found;
-    const { clientId: client_id, clientSecret: client_secret, privateKey: pem } = app;
+    const { clientSecret: client_secret, privateKey: pem } = app;
     const webhook_secret = app.manifest.hook_attributes === undefined ? null : app.webhookSecret;
-    return json(201, { ...this.#described(app), client_id, client_secret, webhook_secret, pem });
+    return json(201, { ...this.#described(app), client_secret, webhook_secret, pem });
   }
 
   async #answerApp(app: CreatedApp, call: ApiCall): Promise<ApiAnswer | undefined> {
@@ -181,9 +181,19 @@ export class CreatedApps {
     return repository_ids.every((id) => ids.includes(id)) ? { repository_ids } : undefined;
   }
 
-  #described({ id, slug, name, owner, permissions, events, manifest, installations }: CreatedApp): object {
+  #described({
+    id,
+    slug,
+    name,
+    owner,
+    clientId,
+    permissions,
+    events,
+    manifest,
+    installations,
+  }: CreatedApp): object {
     return {
-      ...{ id, slug, name, permissions, events },
+      ...{ id, slug, name, client_id: clientId, permissions, events },
       owner: this.#account(owner),
       external_url: manifest.url,
       html_url: `${this.#parts.url}/github-apps/${slug}`,
