@@ -21,10 +21,7 @@ export function AppFields({ form }: { form: Form }) {
         form={form}
         path={paths.appKind}
         label={text.appKind}
-        choices={[
-          ["ClusterGitHubApp", text.clusterApp],
-          ["GitHubApp", text.namespacedApp],
-        ]}
+        choices={Object.entries(text.appKinds)}
       />
       <TextField
         form={form}

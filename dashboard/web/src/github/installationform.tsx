@@ -103,7 +103,12 @@ export function InstallationForm({
         />
         {format === "raw" && <TextField form={form} path={paths.key} label={text.key} hint={text.keyHint} />}
         {format === "dockerconfigjson" && (
-          <TextField form={form} path={paths.registry} label={text.registry} placeholder="ghcr.io" />
+          <TextField
+            form={form}
+            path={paths.registry}
+            label={text.registry}
+            placeholder={text.registryExample}
+          />
         )}
         {format === "basic-auth" && (
           <TextField form={form} path={paths.gitHost} label={text.gitHost} hint={text.gitHostHint} />

@@ -23,7 +23,7 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
         form={form}
         path={[...at, "owner"]}
         label={text.owner}
-        placeholder="acme"
+        placeholder={text.ownerExample}
         hint={
           account.state === "disconnected" ? (
             <>
@@ -40,7 +40,7 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
         form={form}
         path={[...at, "repo"]}
         label={text.repository}
-        placeholder="web"
+        placeholder={text.repositoryExample}
         hint={`${text.repositoryHint} ${typeof repositories === "string" ? repositories : ""}`}
         suggestions={Array.isArray(repositories) ? repositories.map(({ name }) => name) : []}
       />

@@ -81,6 +81,7 @@ export const connectionText = {
 
 /** The form for an Installation. */
 export const formText = {
+  registryExample: "ghcr.io",
   title: "Create an Installation",
   noApp: "You have no App yet?",
   createApp: "Create a GitHub App",
@@ -91,8 +92,10 @@ export const formText = {
   nameHint: "Also the name of the Secret.",
   namespace: "Target namespace",
   appKind: "App kind",
-  clusterApp: "ClusterGitHubApp (cluster-wide)",
-  namespacedApp: "GitHubApp (this namespace)",
+  appKinds: {
+    ClusterGitHubApp: "ClusterGitHubApp (cluster-wide)",
+    GitHubApp: "GitHubApp (this namespace)",
+  },
   app: "App",
   clusterAppHint: "It must allow this namespace. Ask a cluster administrator for its name.",
   namespacedAppHint: "A GitHubApp in the same namespace.",
@@ -151,6 +154,8 @@ export const scopeText = {
 
 /** The fields for a repository in other forms. */
 export const repositoryText = {
+  ownerExample: "acme",
+  repositoryExample: "web",
   owner: "Repository owner",
   repository: "Repository",
   repositoryHint: "The name without the owner.",
