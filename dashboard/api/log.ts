@@ -29,4 +29,6 @@ export interface LogProblem {
   readonly of: number;
   readonly status: number;
   readonly message?: string;
+  /** Set if the message is in the words of Kubernetes, and not a sentence of the dashboard. */
+  readonly kind?: "Status";
 }

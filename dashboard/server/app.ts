@@ -30,9 +30,9 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.use(requireOwnHost(parts));
   app.onError((error, c) => {
     if (error instanceof RejectedError || error instanceof NoAnswerError) {
-      const { status, reason, message } = pageErrorOf(error);
+      const { status, ...body } = pageErrorOf(error);
       if (status >= 500) parts.log.warn({ err: error, path: c.req.path }, "API server unavailable");
-      return c.json(errorBody(reason, message), status as 503);
+      return c.json(body, status as 503);
     }
     parts.log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
     if (error instanceof UnavailableError) return c.json(errorBody(error.reason, error.message), 503);

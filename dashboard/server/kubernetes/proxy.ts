@@ -181,8 +181,7 @@ function send(
   });
 }
 
-const errorResponse = (c: Context, { status, reason, message }: PageError): Response =>
-  c.json(errorBody(reason, message), status as 503);
+const errorResponse = (c: Context, { status, ...body }: PageError): Response => c.json(body, status as 503);
 
 function parseJson(text: string): unknown {
   try {

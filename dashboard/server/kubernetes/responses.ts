@@ -18,6 +18,8 @@ export interface PageError {
   readonly status: number;
   readonly reason: string;
   readonly message: string;
+  /** Set if the message is in the words of Kubernetes, as in its own responses. All other messages are sentences. */
+  readonly kind?: "Status";
 }
 
 /** The API server rejects the session's token: it has expired, or the API server does not trust the issuer. */
@@ -45,7 +47,7 @@ export function pageErrorOf(error: unknown): PageError {
   if (error instanceof StartingError) return apiServerStarting;
   if (!(error instanceof RejectedError)) return apiServerUnavailable;
   const { status, reason, apiMessage } = error;
-  return status === 401 ? tokenRejected : { status, reason, message: apiMessage };
+  return status === 401 ? tokenRejected : { status, reason, message: apiMessage, kind: "Status" };
 }
 
 /**

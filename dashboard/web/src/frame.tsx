@@ -88,6 +88,6 @@ async function leave(): Promise<void> {
     await logOut();
   } catch (error) {
     if (error instanceof RequestError && error.status === 401) location.assign("/");
-    else notify("bad", withLead(text.logoutFailed, (error as Error).message));
+    else notify("bad", withLead(text.logoutFailed, error as Error));
   }
 }

@@ -1,6 +1,6 @@
 /** Requests to the server, sent once or polled. */
 import { useEffect, useState } from "preact/hooks";
-import { RequestError, request } from "./session.ts";
+import { RequestError, request, type ShownError } from "./session.ts";
 
 /** The state of a request. */
 export interface Query<T> {
@@ -9,7 +9,7 @@ export interface Query<T> {
   readonly value?: T | undefined;
   /** When the value was current, in milliseconds since 1970. */
   readonly asOf?: number | undefined;
-  readonly error?: { readonly status: number; readonly message: string } | undefined;
+  readonly error?: ShownError | undefined;
   /** Sends the request again now. */
   readonly reload: () => void;
 }
@@ -71,10 +71,8 @@ export function useQuery<T>(path: string | undefined, everyMillis?: number): Que
 
 function failed<T>(error: unknown, { value, asOf }: Result<T>): Result<T> {
   if (!(error instanceof RequestError)) throw error;
-  const { status, message } = error;
+  const { status } = error;
   const isFinal = status >= 400 && status < 500 && status !== 401 && status !== 429;
   // After a loss of permission, drop the previous value.
-  return isFinal
-    ? { state: "refused", error: { status, message } }
-    : { state: "away", value, asOf, error: { status, message } };
+  return isFinal ? { state: "refused", error } : { state: "away", value, asOf, error };
 }

@@ -16,24 +16,45 @@ export interface Session {
  */
 export const session = signal<Session | "none" | "ended" | "away" | undefined>(undefined);
 
+/** A message, and whose words it has. */
+export interface Message {
+  readonly message: string;
+  /** A sentence of the dashboard. Anything else, such as a message of Kubernetes, is shown after a sentence. */
+  readonly isSentence?: boolean;
+}
+
+/** What the page knows about an error. The status is 0 if there was no response. */
+export interface ShownError extends Message {
+  readonly status: number;
+}
+
 /** An invalid field of an object. */
-export interface FieldProblem {
+export interface FieldProblem extends Message {
   /** `spec.domains[0]` */
   readonly field: string;
-  readonly message: string;
 }
 
 /** A failed request. The status is 0 if there was no response. */
-export class RequestError extends Error {
+export class RequestError extends Error implements ShownError {
   override readonly name = "RequestError";
   readonly status: number;
   readonly reason: string;
+  readonly isSentence: boolean;
   readonly fields: readonly FieldProblem[];
 
-  constructor(status: number, reason: string, message: string, fields: readonly FieldProblem[] = []) {
+  constructor(
+    status: number,
+    reason: string,
+    message: string,
+    {
+      isSentence = true,
+      fields = [],
+    }: { readonly isSentence?: boolean; readonly fields?: readonly FieldProblem[] } = {},
+  ) {
     super(message);
     this.status = status;
     this.reason = reason;
+    this.isSentence = isSentence;
     this.fields = fields;
   }
 }
@@ -73,6 +94,7 @@ export async function request<T>(path: string, options: ServerRequest = {}): Pro
 }
 
 interface Refusal {
+  readonly kind?: string;
   readonly reason?: string;
   readonly message?: string;
   readonly details?: { readonly causes?: readonly { readonly field?: string; readonly message?: string }[] };
@@ -91,7 +113,11 @@ function refused(status: number, text: string): RequestError {
   const fields = (body.details?.causes ?? []).flatMap(({ field, message }) =>
     field && message ? [{ field, message }] : [],
   );
-  return new RequestError(status, body.reason ?? "", body.message ?? words.status(status), fields);
+  const { kind, reason, message } = body;
+  if (!message) return new RequestError(status, reason ?? "", words.status(status), { fields });
+  // Errors of the dashboard have a reason and no kind. Kubernetes sends a `Status`, and a proxy anything.
+  const isSentence = reason !== undefined && kind === undefined;
+  return new RequestError(status, reason ?? "", message, { isSentence, fields });
 }
 
 /** Loads the session. If the user was logged in before, the page and its forms stay. */

@@ -3,6 +3,7 @@ import type { KubeObject, Stored } from "denrei/kinds";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { forgetObject, type KnownList, type ListSource, lastKnownList, rememberList } from "./lastknown.ts";
 import { pathOf, type Resource, type Scope } from "./resource.ts";
+import type { ShownError } from "./session.ts";
 import { openStream } from "./stream.ts";
 import { text } from "./text.ts";
 
@@ -18,7 +19,7 @@ export interface Watched<T extends KubeObject = KubeObject> {
   /** When the items were last current, in milliseconds since 1970. Undefined if no list was received yet. */
   readonly asOf?: number | undefined;
   /** Set if the state is `refused` or `away`. */
-  readonly error?: { readonly status: number; readonly message: string } | undefined;
+  readonly error?: ShownError | undefined;
 }
 
 /** A kind, and optionally which of its objects. */
@@ -75,7 +76,7 @@ function watchPaths(
     on: {
       list: on<{ items: Stored[] }>((list, { items }) => list.replace(items)),
       change: on<{ type: string; object: Stored }>((list, change) => list.change(change)),
-      problem: on<{ status: number; message: string }>((list, error) => list.failed(error)),
+      problem: on<StreamedProblem>((list, problem) => list.failed(problem)),
     },
     opened() {
       for (const list of lists) list.back();
@@ -105,6 +106,14 @@ export function combineLists<T extends KubeObject>(lists: readonly Watched<T>[])
       : Math.min(...lists.map(({ asOf = 0 }) => asOf)),
     error: worst?.error,
   };
+}
+
+/** An error of a list, or its end (status 0). */
+interface StreamedProblem {
+  readonly status: number;
+  readonly message: string;
+  /** Set if the message is in the words of Kubernetes. */
+  readonly kind?: "Status";
 }
 
 const keyOf = ({ metadata: { namespace = "", name } }: KubeObject): string => `${namespace}/${name}`;
@@ -137,7 +146,7 @@ class ObjectList implements ListSource {
     this.recovered();
   }
 
-  failed({ status, message }: { readonly status: number; readonly message: string }): void {
+  failed({ status, message, kind }: StreamedProblem): void {
     if (status === 0) {
       this.recovered();
       return;
@@ -146,13 +155,13 @@ class ObjectList implements ListSource {
     if (isRefused) this.drop();
     else this.touch();
     this.state = isRefused ? "refused" : "away";
-    this.error = { status, message };
+    this.error = { status, message, isSentence: kind === undefined };
   }
 
   away(): void {
     this.touch();
     if (this.state !== "refused") this.state = "away";
-    this.error ??= { status: 0, message: text.away };
+    this.error ??= { status: 0, message: text.away, isSentence: true };
   }
 
   back(): void {

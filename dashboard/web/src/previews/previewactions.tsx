@@ -10,7 +10,7 @@ import { rebuildPatch } from "../builds/patches.ts";
 import { ActionButton } from "../ui/actionbutton.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { isWebAddress, OutLink } from "../ui/link.tsx";
-import { notify, notifyOutcome, withLead } from "../ui/notices.tsx";
+import { notify, notifyFailure, notifyOutcome } from "../ui/notices.tsx";
 import { openAddress, type PreviewRow } from "./preview.ts";
 import { actionText, previewsText } from "./text.ts";
 
@@ -100,7 +100,7 @@ async function rebuild({ metadata }: Stored<RemoteSync>, number: number): Promis
     await patch(builds, objectKeyOf(newest), rebuildPatch());
     notify("good", actionText.rebuilding(number, numberOf(newest)));
   } catch (error) {
-    notify("bad", withLead(actionText.failed, (error as Error).message));
+    notifyFailure(error as Error);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Relative times, updated once a second while the page is visible. */
 import { signal, useComputed } from "@preact/signals";
+import { ageText } from "./text.ts";
 
 /** The current time in milliseconds since 1970. */
 export const now = signal(Date.now());
@@ -40,7 +41,8 @@ export function Age({ of: time }: { of: string | undefined }) {
   return time === undefined ? null : <Relative key={time} time={time} textOf={ageOf} />;
 }
 
-const ageOf = (seconds: number): string => (seconds >= 0 ? `${span(seconds)} ago` : `in ${span(-seconds)}`);
+const ageOf = (seconds: number): string =>
+  seconds >= 0 ? ageText.ago(span(seconds)) : ageText.ahead(span(-seconds));
 
 /** How long ago a time (RFC 3339) was, without a preposition: `5 min`. */
 export function Elapsed({ since: time }: { since: string | undefined }) {

@@ -2,6 +2,7 @@
 import type { Condition, KubeObject } from "denrei/kinds";
 import { Elapsed } from "./age.tsx";
 import { conditionsOf, humanize, isInProgress, type Tone } from "./health.ts";
+import { conditionsText as text } from "./object/text.ts";
 import { Status } from "./status.tsx";
 
 const isBadWhenTrue = (type: string): boolean => ["Stalled", "Deleting", "HotLoop"].includes(type);
@@ -20,10 +21,10 @@ export function Conditions({ of: object }: { of: KubeObject }) {
   return (
     <section class="card" aria-labelledby="conditions">
       <header>
-        <h2 id="conditions">Conditions</h2>
+        <h2 id="conditions">{text.title}</h2>
       </header>
       {conditions.length === 0 ? (
-        <p class="quiet">Not reconciled yet.</p>
+        <p class="quiet">{text.none}</p>
       ) : (
         <ul class="plain">
           {conditions.map((condition) => {
@@ -33,7 +34,7 @@ export function Conditions({ of: object }: { of: KubeObject }) {
                 <span class="row">
                   <Status tone={toneOf(condition)}>{humanize(type)}</Status>
                   <span class="quiet small">
-                    {status} for <Elapsed since={lastTransitionTime} />
+                    {status} {text.for} <Elapsed since={lastTransitionTime} />
                   </span>
                 </span>
                 <p>{message || `${humanize(reason)}.`}</p>

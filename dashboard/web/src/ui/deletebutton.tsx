@@ -6,7 +6,7 @@ import type { Resource } from "../api/resource.ts";
 import { ActionButton } from "./actionbutton.tsx";
 import { ConfirmDelete } from "./dialog.tsx";
 import { notifyOutcome } from "./notices.tsx";
-import { deletionText as text } from "./text.ts";
+import { deletionText as text } from "./object/text.ts";
 
 /** A button that deletes an object after a confirmation. Disabled if the object is already being deleted. */
 export function DeleteButton({
@@ -28,7 +28,7 @@ export function DeleteButton({
   const deleteIt = async () => {
     setConfirming(false);
     const work = remove(resource, objectKeyOf(object));
-    const outcome = await notifyOutcome(work, text.deleting(`${resource.kind} ${metadata.name}`));
+    const outcome = await notifyOutcome(work, text.deleting(resource.kind, metadata.name));
     if (outcome === "done" && leadsTo !== undefined) route(leadsTo);
   };
   return (
@@ -39,7 +39,7 @@ export function DeleteButton({
         disabled={metadata.deletionTimestamp !== undefined}
         onClick={() => setConfirming(true)}
       >
-        Delete
+        {text.delete}
       </ActionButton>
       {isConfirming && (
         <ConfirmDelete

@@ -4,10 +4,10 @@ import type { ComponentChildren } from "preact";
 import type { Watched } from "../api/watch.ts";
 import { EditObject, type ObjectForm } from "./form/object.tsx";
 import { Head } from "./head.tsx";
+import { tabsText as text } from "./object/text.ts";
 import { Loaded, ObjectNotFound, useLastSeen } from "./states.tsx";
 import { Health } from "./status.tsx";
 import { hasTab, TabNotFound, Tabs } from "./tabs.tsx";
-import { yamlText } from "./text.ts";
 import { ObjectYaml } from "./yaml/panel.tsx";
 
 /** The head, the tabs, and the tabs `settings` with the form and `yaml`. `children` renders the other tabs. */
@@ -35,12 +35,12 @@ export function DetailScreen<T extends KubeObject>({
   const [object] = watched.items;
   const seen = useLastSeen(watched);
   const screen = `${path}/${namespace}/${name}`;
-  const allTabs = [["", "Overview"], ...tabs, ["settings", "Settings"], ["yaml", yamlText.title]] as const;
+  const allTabs = [["", text.overview], ...tabs, ["settings", text.settings], ["yaml", text.yaml]] as const;
   return (
     <>
       <Head
         title={name}
-        trail={[path, `${listName} in ${namespace}`]}
+        trail={[path, text.list(listName, namespace)]}
         status={object && <Health of={object} />}
       >
         {object && actions(object)}
@@ -52,9 +52,9 @@ export function DetailScreen<T extends KubeObject>({
         {([shown]) =>
           shown && (
             <div class="stack">
-              <Tabs at={screen} tabs={allTabs} current={tab} label={`About ${name}`} />
+              <Tabs at={screen} tabs={allTabs} current={tab} label={text.about(name)} />
               {!hasTab(allTabs, tab) ? (
-                <TabNotFound at={screen} label={`Overview of ${name}`} />
+                <TabNotFound at={screen} label={text.overviewOf(name)} />
               ) : tab === "settings" ? (
                 <EditObject key={shown.metadata.uid} kind={form} object={shown} />
               ) : tab === "yaml" ? (

@@ -1,6 +1,7 @@
 /** Modal dialogs. */
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { deletionText as text } from "./object/text.ts";
 
 /** A modal dialog, open while it is mounted. Escape closes it. The focus returns to the element that opened it. */
 export function Dialog({
@@ -53,17 +54,19 @@ export function ConfirmDelete({
 }) {
   const [typed, setTyped] = useState("");
   return (
-    <Dialog title={`Delete ${kind} ${name}?`} onClose={onClose}>
+    <Dialog title={text.title(kind, name)} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           if (typed === name) onConfirm();
         }}
       >
-        <p>{consequence} This cannot be undone.</p>
+        <p>
+          {consequence} {text.final}
+        </p>
         <label class="field">
           <span>
-            Type <strong>{name}</strong> to confirm
+            {text.confirm.before} <strong>{name}</strong> {text.confirm.after}
           </span>
           <input
             autocomplete="off"
@@ -74,10 +77,10 @@ export function ConfirmDelete({
         </label>
         <div class="actions">
           <button type="button" onClick={onClose}>
-            Cancel
+            {text.cancel}
           </button>
           <button type="submit" class="danger primary" disabled={typed !== name}>
-            Delete
+            {text.delete}
           </button>
         </div>
       </form>

@@ -3,9 +3,9 @@ import type { EventObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { countOf, newestEvents, timeOf } from "./eventorder.ts";
+import { eventText as text } from "./object/text.ts";
 import { Loaded } from "./states.tsx";
 import { humanize, Status } from "./status.tsx";
-import { eventText as text } from "./text.ts";
 
 type Regarding = NonNullable<EventObject["regarding"]>;
 
@@ -29,9 +29,9 @@ export function Events({
   return (
     <section class="card" aria-labelledby="events">
       <header>
-        <h2 id="events">Events</h2>
+        <h2 id="events">{text.title}</h2>
       </header>
-      <Loaded watched={{ ...watched, items: newestEvents(items) }} empty={<p>No events in the last hour.</p>}>
+      <Loaded watched={{ ...watched, items: newestEvents(items) }} empty={<p>{text.none}</p>}>
         {(events) => (
           <ul class="plain">
             {events.slice(0, 50).map((event) => (

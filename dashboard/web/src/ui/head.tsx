@@ -1,6 +1,7 @@
 /** The head of a screen. */
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { windowText as text } from "./text.ts";
 
 /** The title, also of the window, with a link back to the list (`trail`) and the screen's buttons. */
 export function Head({
@@ -16,7 +17,7 @@ export function Head({
   children?: ComponentChildren;
 }) {
   useEffect(() => {
-    document.title = `${title} · Denrei`;
+    document.title = text.title(title);
   }, [title]);
   return (
     <div class="head">

@@ -3,6 +3,7 @@
  * https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
  */
 import type { Condition, KubeObject } from "denrei/kinds";
+import { healthText as text } from "./text.ts";
 
 /** `good`: healthy; `busy`: in progress; `bad`: needs a user's action; `off`: neutral. */
 export type Tone = "good" | "busy" | "bad" | "off";
@@ -25,17 +26,17 @@ export const conditionsOf = (object: KubeObject): readonly Condition[] =>
 /** The tone and label of an object's health. */
 export function healthOf(object: KubeObject): readonly [Tone, string] {
   const { metadata, status } = object;
-  if (metadata.deletionTimestamp !== undefined) return ["busy", "Deleting"];
+  if (metadata.deletionTimestamp !== undefined) return ["busy", text.deleting];
   const of = (type: string) => conditionsOf(object).find((condition) => condition.type === type);
-  if (of("Stalled")?.status === "True") return ["bad", "Stalled"];
+  if (of("Stalled")?.status === "True") return ["bad", text.stalled];
   const ready = of("Ready");
-  if (ready === undefined) return ["off", "Waiting"];
+  if (ready === undefined) return ["off", text.waiting];
   const seen = (status as Conditioned | undefined)?.observedGeneration ?? ready.observedGeneration;
   // The status describes an older generation.
   if (seen !== undefined && metadata.generation !== undefined && seen < metadata.generation)
-    return ["busy", "Updating"];
-  if (ready.status === "True") return ["good", "Ready"];
-  if (ready.reason === "Paused") return ["off", "Paused"];
+    return ["busy", text.updating];
+  if (ready.status === "True") return ["good", text.ready];
+  if (ready.reason === "Paused") return ["off", text.paused];
   const isError = ready.status === "False" && !isInProgress(ready.reason);
   return [isError ? "bad" : "busy", humanize(ready.reason)];
 }

@@ -2,15 +2,7 @@
 import { useLocation } from "preact-iso";
 import { loadSession, loginUrl } from "../api/session.ts";
 import icon from "../icon.svg";
-
-/** Messages by the `why` parameter with which the server redirects after a failed login. */
-const messages = new Map([
-  ["denied", "You canceled it, or the identity provider denied it."],
-  ["interrupted", "It took too long, or you started another one. Your browser must accept cookies."],
-  ["issuer-unavailable", "The identity provider does not respond. Try again in a few minutes."],
-  ["bus-unavailable", "The dashboard cannot store sessions right now. Try again in a few minutes."],
-]);
-const defaultMessage = "Try again. If it keeps failing, see the dashboard's log.";
+import { loginText as text } from "./text.ts";
 
 /** The screen before the login, and after a failed one. */
 export function Welcome() {
@@ -20,15 +12,15 @@ export function Welcome() {
   return (
     <main class="door">
       <img src={icon} alt="" />
-      <h1>Denrei</h1>
-      <p class="quiet">Applications, their builds and previews, and the bus at work.</p>
+      <h1>{text.product}</h1>
+      <p class="quiet">{text.about}</p>
       {failed && (
         <p role="alert" class="notice bad">
-          Login failed. {messages.get(query.get("why") ?? "") ?? defaultMessage}
+          {text.failed} {text.reasons.get(query.get("why") ?? "") ?? text.otherReason}
         </p>
       )}
       <a class="button primary" href={failed ? again : loginUrl()}>
-        Log in
+        {text.logIn}
       </a>
     </main>
   );
@@ -38,12 +30,12 @@ export function Welcome() {
 export function Unreachable() {
   return (
     <main class="door">
-      <h1>Denrei</h1>
+      <h1>{text.product}</h1>
       <p role="alert" class="notice bad">
-        The dashboard does not respond. You are not logged out.
+        {text.unreachable}
       </p>
       <button type="button" class="button primary" onClick={() => void loadSession()}>
-        Try again
+        {text.retry}
       </button>
     </main>
   );
@@ -56,10 +48,10 @@ export function SessionEnded() {
   return (
     <div class="notices" role="alert">
       <div class="notice busy">
-        <span>Your session has ended.</span>
+        <span>{text.ended}</span>
         {/* The target makes the browser follow the link: the router would take it for a screen. */}
         <a href={loginUrl()} target="_top">
-          Log in again
+          {text.logInAgain}
         </a>
       </div>
     </div>

@@ -3,6 +3,8 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import type { Message } from "../api/session.ts";
+import { noticeText as text } from "./text.ts";
 
 interface Notice {
   readonly id: number;
@@ -19,17 +21,18 @@ let last = 0;
 const goodMillis = 6000;
 
 /** Shows a notice. Errors stay until the user closes them or leaves the screen. */
-export function notify(tone: Notice["tone"], text: string): void {
+export function notify(tone: Notice["tone"], content: string): void {
   const id = ++last;
-  notices.value = [...notices.value, { id, tone, text, path: location.pathname }].slice(-4);
+  notices.value = [...notices.value, { id, tone, text: content, path: location.pathname }].slice(-4);
   if (tone === "good") setTimeout(() => close(id), goodMillis);
 }
 
-/**
- * Puts a lead such as `Request failed:` in front of a message of Kubernetes, a schema, or a server. Complete sentences get no lead.
- */
-export const withLead = (lead: string, message: string): string =>
-  /^[A-Z].*\.$/s.test(message) ? message : `${lead} ${message.replace(/^Invalid (input|value): /, "")}`;
+/** A message as a sentence: a message of Kubernetes or another program follows the lead, such as `The request failed:`. */
+export const withLead = (lead: string, { message, isSentence = false }: Message): string =>
+  isSentence ? message : `${lead} ${message}`;
+
+/** Shows the error of a request. */
+export const notifyFailure = (error: Message): void => notify("bad", withLead(text.requestFailed, error));
 
 /** Waits for an action of the user and shows its outcome. */
 export async function notifyOutcome(work: Promise<unknown>, done: string): Promise<"done" | "failed"> {
@@ -38,7 +41,7 @@ export async function notifyOutcome(work: Promise<unknown>, done: string): Promi
     notify("good", done);
     return "done";
   } catch (error) {
-    notify("bad", withLead("Request failed:", (error as Error).message));
+    notifyFailure(error as Error);
     return "failed";
   }
 }
@@ -56,11 +59,11 @@ export function Notices({ children }: { children?: ComponentChildren }) {
   return (
     <div class="notices" role="status" aria-live="polite">
       {children}
-      {notices.value.map(({ id, tone, text }) => (
+      {notices.value.map(({ id, tone, text: content }) => (
         <div key={id} class={`notice ${tone}`}>
-          <span>{text}</span>
+          <span>{content}</span>
           <button type="button" class="link" onClick={() => close(id)}>
-            Close
+            {text.close}
           </button>
         </div>
       ))}

@@ -5,13 +5,13 @@ import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { ImageName } from "./imagename.tsx";
+import { usageText as text, podText as words } from "./object/text.ts";
 import { podState } from "./podstate.ts";
 import { cpuText, memoryText } from "./quantity.ts";
 import { statusValue, timeValue } from "./sort.ts";
 import { Loaded } from "./states.tsx";
 import { Status } from "./status.tsx";
 import { type Column, Table } from "./table.tsx";
-import { usageText as text } from "./text.ts";
 import type { PodUsage, Usage } from "./usage.ts";
 
 /** A table of pods. */
@@ -20,9 +20,9 @@ export function Pods({ watched, usage }: { watched: Watched<PodObject>; usage: U
   return (
     <section class="card" aria-labelledby="pods">
       <header>
-        <h2 id="pods">Pods</h2>
+        <h2 id="pods">{words.title}</h2>
       </header>
-      <Loaded watched={watched} empty={<p>No pods. Either 0 are requested, or none could be created yet.</p>}>
+      <Loaded watched={watched} empty={<p>{words.none}</p>}>
         {(pods) => (
           <>
             <Table rows={pods} keyOf={uidOf} columns={columns} />
@@ -75,9 +75,9 @@ const usageColumn = (
 };
 
 const columnsWith = (usage: Usage): readonly Column<Stored<PodObject>>[] => [
-  ["Name", ({ metadata }) => metadata.name, "text", ({ metadata }) => metadata.name],
+  [words.name, ({ metadata }) => metadata.name, "text", ({ metadata }) => metadata.name],
   [
-    "State",
+    words.state,
     (pod) => {
       const [tone, word] = podState(pod);
       return <Status tone={tone}>{word}</Status>;
@@ -85,13 +85,13 @@ const columnsWith = (usage: Usage): readonly Column<Stored<PodObject>>[] => [
     "text",
     (pod) => statusValue(podState(pod)),
   ],
-  ["Image", ({ spec }) => <ImageName of={spec.containers?.[0]?.image} />],
-  ["Restarts", restartsOf, "number", restartsOf],
+  [words.image, ({ spec }) => <ImageName of={spec.containers?.[0]?.image} />],
+  [words.restarts, restartsOf, "number", restartsOf],
   ...(typeof usage === "string"
     ? []
     : [usageColumn(text.cpu, "cpu", cpuText, usage), usageColumn(text.memory, "memory", memoryText, usage)]),
   [
-    "Age",
+    words.age,
     ({ metadata }) => <Age of={metadata.creationTimestamp} />,
     "text",
     ({ metadata }) => timeValue(metadata.creationTimestamp),

@@ -18,9 +18,9 @@ export function QueryResult<T>({
   if (value !== undefined)
     return (
       <div class="stack">
-        {state === "away" && <StaleNotice asOf={asOf} message={error?.message} />}
+        {state === "away" && <StaleNotice asOf={asOf} error={error} />}
         {children(value)}
       </div>
     );
-  return state === "away" ? <NoAnswer message={error?.message} retry={reload} /> : <Loading />;
+  return state === "away" ? <NoAnswer error={error} retry={reload} /> : <Loading />;
 }

@@ -3,11 +3,12 @@ import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
-import { session } from "../api/session.ts";
+import { type Message, session } from "../api/session.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age, now } from "./age.tsx";
 import { Details } from "./details.tsx";
 import { namespace, useChooseNamespace, visibleNamespaces } from "./namespace.tsx";
+import { withLead } from "./notices.tsx";
 import { statesText as text } from "./text.ts";
 
 /** Shows the objects of a list, or the reason for their absence. */
@@ -23,7 +24,7 @@ export function Loaded<T extends KubeObject>({
 }) {
   const { state, items, asOf, error } = watched;
   if (state === "refused") return <Forbidden status={error?.status ?? 403} message={error?.message ?? ""} />;
-  if (asOf === undefined) return state === "away" ? <NoAnswer message={error?.message} /> : <Loading />;
+  if (asOf === undefined) return state === "away" ? <NoAnswer error={error} /> : <Loading />;
   return (
     <div class="stack">
       <Staleness of={watched} />
@@ -52,27 +53,25 @@ export function Loading() {
 
 /** Says how old a list is, unless it is current or about to be. */
 export function Staleness({ of: { state, asOf, error } }: { of: Watched }) {
-  if (state === "away") return <StaleNotice asOf={asOf} message={error?.message} />;
+  if (state === "away") return <StaleNotice asOf={asOf} error={error} />;
   return state === "loading" ? <SlowNotice asOf={asOf} /> : null;
 }
 
+const slow: Message = { message: text.slow, isSentence: true };
+
 function SlowNotice({ asOf }: { asOf: number | undefined }) {
-  return useIsSlow() ? <StaleNotice asOf={asOf} message={text.slow} /> : null;
+  return useIsSlow() ? <StaleNotice asOf={asOf} error={slow} /> : null;
 }
 
-const reasonOf = (message: string): string => (session.value === "ended" ? text.sessionEnded : message);
+/** Why content is stale or missing, as a sentence. */
+const reasonOf = (error: Message | undefined): string =>
+  session.value === "ended" ? text.sessionEnded : error ? withLead(text.kubernetesError, error) : "";
 
 /** A notice that the content may be stale. */
-export function StaleNotice({
-  asOf,
-  message = "",
-}: {
-  asOf?: number | undefined;
-  message?: string | undefined;
-}) {
+export function StaleNotice({ asOf, error }: { asOf?: number | undefined; error?: Message | undefined }) {
   return (
     <p role="status" class="notice busy">
-      {text.interrupted} {reasonOf(message)}{" "}
+      {text.interrupted} {reasonOf(error)}{" "}
       {asOf !== undefined && (
         <>
           {text.lastKnown} <Age of={new Date(asOf).toISOString()} />.
@@ -83,11 +82,11 @@ export function StaleNotice({
 }
 
 /** Shown in place of content that was never loaded, because nothing answers. */
-export function NoAnswer({ message = "", retry }: { message?: string | undefined; retry?: () => void }) {
+export function NoAnswer({ error, retry }: { error?: Message | undefined; retry?: () => void }) {
   return (
     <div role="alert" class="empty">
       <h2>{text.notLoaded}</h2>
-      <p>{reasonOf(message)}</p>
+      <p>{reasonOf(error)}</p>
       {session.value === "ended" ? null : retry === undefined ? (
         <p>{text.retrying}</p>
       ) : (
@@ -201,8 +200,8 @@ export function useLastSeen({ items, state }: Watched): number | undefined {
 export function NotFound() {
   return (
     <div class="empty">
-      <h1>Page not found</h1>
-      <a href="/applications">Applications</a>
+      <h1>{text.pageNotFound}</h1>
+      <a href="/applications">{text.applications}</a>
     </div>
   );
 }

@@ -174,7 +174,7 @@ export function ObjectTable<T extends KubeObject>({
 }) {
   const all = useMemo(
     (): readonly Column<Stored<T>>[] => [
-      ["Name", nameTo(to), "text", ({ metadata }) => metadata.name],
+      [words.name, nameTo(to), "text", ({ metadata }) => metadata.name],
       ...columns,
     ],
     [to, columns],
@@ -200,7 +200,7 @@ const nameTo =
 
 /** The health of an object. */
 export const healthColumn: Column<Stored> = [
-  "Health",
+  words.health,
   (object) => <Health of={object} />,
   "text",
   (object) => statusValue(healthOf(object)),
@@ -208,7 +208,7 @@ export const healthColumn: Column<Stored> = [
 
 /** The age of an object. */
 export const createdColumn: Column<Stored> = [
-  "Created",
+  words.created,
   ({ metadata }) => <Age of={metadata.creationTimestamp} />,
   "text",
   ({ metadata }) => timeValue(metadata.creationTimestamp),

@@ -1,6 +1,7 @@
 /** Tabs of a screen. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { statesText as text } from "./text.ts";
 
 type TabList = readonly (readonly [path: string, name: string])[];
 
@@ -53,7 +54,7 @@ export const hasTab = (tabs: TabList, path: string): boolean => tabs.some(([know
 export function TabNotFound({ at, label }: { at: string; label: string }) {
   return (
     <div class="empty">
-      <h2>Page not found</h2>
+      <h2>{text.pageNotFound}</h2>
       <a href={at}>{label}</a>
     </div>
   );

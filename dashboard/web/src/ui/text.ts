@@ -1,20 +1,78 @@
-/** Texts that several screens share. */
+/** Texts that the first screen needs, or that load with its modules. Those of other screens are in the catalogs of folders. */
 import type { Tone } from "./health.ts";
+
+/** The title of the window. */
+export const windowText = {
+  title: (screen: string) => `${screen} · Denrei`,
+};
+
+/** The login, and a session that has ended. */
+export const loginText = {
+  product: "Denrei",
+  about: "Deploy applications, follow their builds and previews, and watch the bus.",
+  logIn: "Log in",
+  failed: "Login failed.",
+  /** By the parameter `why` with which the server redirects. */
+  reasons: new Map([
+    ["denied", "You canceled the login, or the identity provider denied it."],
+    [
+      "interrupted",
+      "The login took too long, or you started another one. Check that your browser accepts cookies, and try again.",
+    ],
+    ["issuer-unavailable", "The identity provider does not respond. Try again in a few minutes."],
+    ["bus-unavailable", "The dashboard cannot store sessions right now. Try again in a few minutes."],
+  ]),
+  otherReason:
+    "Try again. If the login keeps failing, an operator can find the reason in the dashboard's log.",
+  unreachable: "The dashboard does not respond. Your session stays valid.",
+  retry: "Try again",
+  ended: "Your session has ended.",
+  logInAgain: "Log in again",
+};
+
+/** Notices at the edge of the page. */
+export const noticeText = {
+  requestFailed: "The request failed:",
+  close: "Close",
+};
+
+/** The choice of the theme. */
+export const themeText = {
+  label: "Appearance",
+  themes: { system: "System", light: "Light", dark: "Dark" },
+};
+
+/** Times relative to now. */
+export const ageText = {
+  ago: (span: string) => `${span} ago`,
+  ahead: (span: string) => `in ${span}`,
+};
+
+/** The health of objects and pods. Other words come from Kubernetes. */
+export const healthText = {
+  deleting: "Deleting",
+  stalled: "Stalled",
+  waiting: "Waiting",
+  updating: "Updating",
+  ready: "Ready",
+  paused: "Paused",
+};
 
 /** Content that is loading, stale, unreachable, or missing. */
 export const statesText = {
   loading: "Loading…",
   slow: "Kubernetes has not answered yet. The page keeps waiting.",
+  kubernetesError: "Kubernetes responded with an error:",
   interrupted: "Live updates are interrupted.",
   lastKnown: "This is the last known state, from",
   sessionEnded: "Your session has ended. Log in again to continue.",
   notLoaded: "This could not be loaded",
-  retrying: "The page tries again every few seconds. Nothing is known about this content until then.",
+  retrying: "The page tries again every few seconds.",
   retry: "Try again",
   notFound: (kind: string, name: string) => `${kind} ${name} not found`,
-  neverSeen: "There is no object with this name in this namespace. It may have been deleted before.",
+  neverSeen: "There is no object with this name in this namespace. It may have been deleted.",
   deleted: (kind: string, name: string) => `${kind} ${name} was deleted`,
-  lastSeen: "This page last saw it",
+  lastSeen: "It was last seen",
   backToList: "Back to the list",
   notInstalled: "This kind is not installed",
   install: "A cluster administrator can install it:",
@@ -25,6 +83,8 @@ export const statesText = {
   switchTo: (namespace: string) => `Switch to ${namespace}`,
   otherNamespace: "Another namespace",
   switchNamespace: "Switch namespace",
+  pageNotFound: "Page not found",
+  applications: "Applications",
 };
 
 /** A screen whose files cannot be loaded. */
@@ -55,11 +115,6 @@ export const accessText = {
     `You cannot do this: your roles ${namespace ? `in ${namespace}` : "in all namespaces"} do not allow you to ${verb} ${resource}. Ask an administrator for a role.`,
 };
 
-/** Deletions. */
-export const deletionText = {
-  deleting: (what: string) => `Deleting ${what}.`,
-};
-
 /** Texts of tables and their filters. */
 export const tableText = {
   /** Label of the search field. */
@@ -80,6 +135,9 @@ export const tableText = {
   and: " and ",
   clear: "Clear filters",
   sortBy: "Sort by",
+  name: "Name",
+  health: "Health",
+  created: "Created",
 };
 
 /** Texts of copy buttons. */
@@ -88,31 +146,6 @@ export const copyText = {
   /** Shown where the browser has no clipboard for the page: it has selected the text. */
   selected: "Selected",
   copyImage: (image: string) => `Copy ${image}`,
-};
-
-/** The YAML of an object. */
-export const yamlText = {
-  title: "YAML",
-  show: "Show the YAML",
-  hide: "Hide the YAML",
-  copy: "Copy the YAML",
-  readOnly: "Read-only, without managedFields",
-};
-
-/** Texts of lists of Kubernetes Events. */
-export const eventText = {
-  times: (count: number) => `${count} times`,
-};
-
-/** CPU and memory of pods. */
-export const usageText = {
-  cpu: "CPU",
-  memory: "Memory",
-  of: (limit: string) => `of ${limit}`,
-  none: "CPU and memory are not shown: this cluster has no metrics API (metrics.k8s.io). A cluster administrator can install metrics-server.",
-  forbidden:
-    "You cannot view CPU and memory here: your roles do not allow you to list pods in metrics.k8s.io.",
-  unavailable: "CPU and memory are not available right now: the metrics API does not answer.",
 };
 
 /** Messages in the words of Kubernetes or a server. */

@@ -1,5 +1,6 @@
 /** The color theme. Defaults to the system's. */
 import { effect, signal } from "@preact/signals";
+import { themeText as text } from "./text.ts";
 
 /** The themes that a user may choose. */
 export const themes = ["system", "light", "dark"] as const;
@@ -22,7 +23,7 @@ effect(() => {
 export function ThemePicker() {
   return (
     <label class="field small">
-      Appearance
+      {text.label}
       <select
         value={theme.value}
         onChange={({ currentTarget }) => {
@@ -31,8 +32,7 @@ export function ThemePicker() {
       >
         {themes.map((name) => (
           <option key={name} value={name}>
-            {name[0]?.toUpperCase()}
-            {name.slice(1)}
+            {text.themes[name]}
           </option>
         ))}
       </select>

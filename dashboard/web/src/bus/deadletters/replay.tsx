@@ -80,7 +80,7 @@ function Question({
       onDone();
     }
     for (const [message, of] of Map.groupBy(failures, ({ message }) => message))
-      notify("bad", withLead(text.failed(of.length), message));
+      notify("bad", withLead(text.failed(of.length), of[0] ?? { message }));
     onClose();
   }
 

@@ -72,7 +72,7 @@ function Found({ query, search }: { query: URLSearchParams; search: HistorySearc
       setEarlier((parts) => [...parts, part]);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      notify("bad", withLead(text.cannotLoad, error.message));
+      notify("bad", withLead(text.cannotLoad, error));
     } finally {
       setLoading(false);
     }

@@ -12,6 +12,8 @@ import { Rows } from "./rows.tsx";
 import { text } from "./text.ts";
 import { type Source, sourceOf, sources, type Variable, withPasted, withSource } from "./variables.ts";
 
+const { labels, placeholders } = text.variables;
+
 const kinds = { value: undefined, secretKeyRef: "secrets", configMapKeyRef: "configmaps" } as const;
 
 const kindOf = (variable: Variable): NamedKind | undefined => kinds[sourceOf(variable)];
@@ -102,13 +104,13 @@ function VariableRow({
 }) {
   const id = useId();
   const source = sourceOf(variable);
-  const about = `variable ${at + 1}`;
+  const about = text.variables.one(at + 1);
   const problems = problemsOf(form, path, source);
   const idOf = (inner: Path) => `${id}-${inner.join("-")}`;
   const attributes = (inner: Path, name: string, placeholder: string) => {
     const isInvalid = problems.some(([part]) => pathText(part) === pathText(inner));
     return {
-      "aria-label": `${name} of ${about}`,
+      "aria-label": text.variables.labelOf(name, about),
       "aria-invalid": isInvalid,
       "aria-describedby": isInvalid ? idOf(inner) : undefined,
       placeholder,
@@ -132,10 +134,10 @@ function VariableRow({
   };
   return (
     <div class="variable">
-      {input(["name"], "Name", "NAME", { onPaste })}
+      {input(["name"], labels.name, placeholders.variable, { onPaste })}
       {!isOnlyValue && (
         <select
-          aria-label={`Source of ${about}`}
+          aria-label={text.variables.labelOf(labels.source, about)}
           value={source}
           onChange={({ currentTarget }) =>
             form.set(path, withSource(variable, currentTarget.value as Source))
@@ -150,22 +152,24 @@ function VariableRow({
       )}
       {source === "value" ? (
         <ValueInput
-          {...attributes(["value"], "Value", "value")}
+          {...attributes(["value"], labels.value, placeholders.value)}
           value={String(variable.value ?? "")}
           change={(value) => form.set([...path, "value"], value)}
           paste={paste}
         />
       ) : (
         <span class="pair">
-          {input(["valueFrom", source, "name"], source === "secretKeyRef" ? "Secret" : "ConfigMap", "name", {
-            list: `${id}-names`,
-          })}
-          {input(["valueFrom", source, "key"], "Key", "key")}
+          {input(["valueFrom", source, "name"], labels[source], placeholders.name, { list: `${id}-names` })}
+          {input(["valueFrom", source, "key"], labels.key, placeholders.key)}
           <Names id={`${id}-names`} of={names} />
         </span>
       )}
-      <button type="button" aria-label={`Remove ${about}`} onClick={() => form.set(path, undefined)}>
-        Remove
+      <button
+        type="button"
+        aria-label={text.variables.remove(about)}
+        onClick={() => form.set(path, undefined)}
+      >
+        {text.remove}
       </button>
       {problems.map(([part, problem]) => (
         <p key={idOf(part)} class="problem" id={idOf(part)}>

@@ -18,9 +18,11 @@ interface Source {
   readonly configMapRef?: Ref;
 }
 
+const { labels, placeholders } = text.variables;
+
 const kinds = [
-  ["secretRef", "Secret"],
-  ["configMapRef", "ConfigMap"],
+  ["secretRef", labels.secretKeyRef],
+  ["configMapRef", labels.configMapKeyRef],
 ] as const;
 
 type Kind = (typeof kinds)[number][0];
@@ -84,12 +86,12 @@ function SourceRow({
   const id = useId();
   const kind = kindOf(source);
   const name = source[kind]?.name ?? "";
-  const about = `source ${at + 1}`;
+  const about = text.variables.source(at + 1);
   const problem = form.problem(path);
   return (
     <div class="variable">
       <select
-        aria-label={`Kind of ${about}`}
+        aria-label={text.variables.labelOf(labels.kind, about)}
         value={kind}
         onChange={({ currentTarget }) =>
           form.set(path, { ...(source.prefix && { prefix: source.prefix }), [currentTarget.value]: { name } })
@@ -102,10 +104,10 @@ function SourceRow({
         ))}
       </select>
       <input
-        aria-label={`Name of ${about}`}
+        aria-label={text.variables.labelOf(labels.name, about)}
         aria-invalid={problem !== undefined}
         aria-describedby={problem && id}
-        placeholder="name"
+        placeholder={placeholders.name}
         autocomplete="off"
         spellcheck={false}
         list={`${id}-names`}
@@ -113,8 +115,12 @@ function SourceRow({
         onInput={({ currentTarget }) => form.set([...path, kind, "name"], currentTarget.value)}
       />
       <Names id={`${id}-names`} of={names} />
-      <button type="button" aria-label={`Remove ${about}`} onClick={() => form.set(path, undefined)}>
-        Remove
+      <button
+        type="button"
+        aria-label={text.variables.remove(about)}
+        onClick={() => form.set(path, undefined)}
+      >
+        {text.remove}
       </button>
       {problem && (
         <p class="problem" id={id}>

@@ -185,7 +185,7 @@ export function Send({
       <Problems ofNoField={form.problems} />
       <div class="actions">
         <ActionButton needs={needs} type="submit" class="primary" isBusy={form.isSending}>
-          {form.isSending ? "Sending…" : label}
+          {form.isSending ? text.sending : label}
         </ActionButton>
         {children}
       </div>

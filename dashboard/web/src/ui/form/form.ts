@@ -6,6 +6,8 @@ import { withLead } from "../notices.tsx";
 import { type Path, pathText, pathWithoutEmpty, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
 import { focusProblem } from "./focus.ts";
 import { type BaseVersion, forgetDraft, saveDraft, savedDraft } from "./saveddraft.ts";
+import { text } from "./text.ts";
+import { check, sentenceOf } from "./validation.ts";
 
 /** A form being edited. */
 export interface Form {
@@ -70,11 +72,11 @@ export function useForm({ initial, base, schema, fields, send, onChange, restart
     } catch (error) {
       saveDraft({ draft, base }, address);
       if (!(error instanceof RequestError)) throw error;
-      const { fields: named, message } = error;
+      const { fields: named } = error;
       setFound(
         named.length > 0
-          ? named.map((problem) => ({ ...problem, message: withLead("Invalid value:", problem.message) }))
-          : [{ field: "", message: withLead("Not saved:", message) }],
+          ? named.map((problem) => ({ ...problem, message: sentenceOf(problem) }))
+          : [{ field: "", message: withLead(text.notSaved, error) }],
       );
       focusProblem();
     } finally {
@@ -85,8 +87,8 @@ export function useForm({ initial, base, schema, fields, send, onChange, restart
   function problem(path: Path, isAt: (field: string, path: string) => boolean): string | undefined {
     const sent = pathWithoutEmpty(draft, path);
     if (sent === undefined) return undefined;
-    const text = pathText(sent);
-    return found.find(({ field }) => isAt(field, text))?.message;
+    const at = pathText(sent);
+    return found.find(({ field }) => isAt(field, at))?.message;
   }
 
   return {
@@ -118,18 +120,3 @@ export function useForm({ initial, base, schema, fields, send, onChange, restart
 
 const isWithin = (field: string, path: string): boolean =>
   field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
-
-/** A failed union has no useful message. Uses that of its last option, which users type. */
-const problemOf = (issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> => {
-  const of = issue.code === "invalid_union" ? issue.errors.at(-1)?.[0] : undefined;
-  return { path: issue.path, message: of?.message ?? issue.message };
-};
-
-function check(schema: z.ZodType, draft: unknown): readonly FieldProblem[] {
-  const result = schema.safeParse(draft);
-  if (result.success) return [];
-  return result.error.issues.map(problemOf).map(({ path, message }) => ({
-    field: pathText(path as Path),
-    message: message.endsWith("received undefined") ? "Enter a value." : withLead("Invalid value:", message),
-  }));
-}

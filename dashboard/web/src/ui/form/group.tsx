@@ -1,6 +1,7 @@
 /** Groups of controls. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { text } from "./text.ts";
 
 /** The hint and problem of a field. */
 export function About({
@@ -52,7 +53,7 @@ export function Group({
 export function More({ what, children }: { what: string; children: ComponentChildren }) {
   return (
     <details>
-      <summary>More: {what}</summary>
+      <summary>{text.more(what)}</summary>
       <div class="stack">{children}</div>
     </details>
   );

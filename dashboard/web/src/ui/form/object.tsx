@@ -98,12 +98,12 @@ function NewForm<T extends KubeObject>({
   return (
     <form class="card" onSubmit={form.submit} noValidate>
       <Restored form={form} />
-      <TextField form={form} path={["metadata", "name"]} label="Name" placeholder="web" />
-      <TextField form={form} path={["metadata", "namespace"]} label="Target namespace" />
+      <TextField form={form} path={["metadata", "name"]} label={text.name} placeholder={text.nameExample} />
+      <TextField form={form} path={["metadata", "namespace"]} label={text.namespace} />
       {content(form, target)}
-      <Send form={form} label="Create" needs={creating(resource, target)}>
+      <Send form={form} label={text.create} needs={creating(resource, target)}>
         <a class="button" href={list[0]} onClick={() => forgetDraft()}>
-          Cancel
+          {text.cancel}
         </a>
       </Send>
     </form>
@@ -216,7 +216,7 @@ function EditForm<T extends KubeObject>({
       {content(form, base.metadata.namespace ?? "")}
       <Send
         form={form}
-        label="Save"
+        label={text.save}
         needs={{ verb: "patch", resource, namespace: base.metadata.namespace }}
       />
     </form>

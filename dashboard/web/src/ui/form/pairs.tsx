@@ -4,6 +4,9 @@ import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
 import { Group } from "./group.tsx";
 import { Rows } from "./rows.tsx";
+import { text } from "./text.ts";
+
+const words = text.pairs;
 
 type Pair = readonly [name: string, value: string];
 
@@ -30,21 +33,21 @@ export function PairsField({
   };
   return (
     <Group label={label} hint={hint} problem={form.problem(path)}>
-      <Rows count={pairs.length} name="Add" add={() => setPairs([...pairs, ["", ""]])}>
+      <Rows count={pairs.length} name={words.add} add={() => setPairs([...pairs, ["", ""]])}>
         {pairs.map(([name, value], at) => (
           <div key={at} class="variable">
             <input
-              aria-label={`Name ${at + 1} of ${label}`}
-              placeholder="name"
+              aria-label={words.name(at + 1, label)}
+              placeholder={words.namePlaceholder}
               autocomplete="off"
               spellcheck={false}
               value={name}
               onInput={({ currentTarget }) => change(pairs.with(at, [currentTarget.value, value]))}
             />
             <input
-              aria-label={`Value ${at + 1} of ${label}`}
+              aria-label={words.value(at + 1, label)}
               aria-invalid={form.problem([...path, name]) !== undefined}
-              placeholder="value"
+              placeholder={words.valuePlaceholder}
               autocomplete="off"
               spellcheck={false}
               value={value}
@@ -52,10 +55,10 @@ export function PairsField({
             />
             <button
               type="button"
-              aria-label={`Remove ${name || `pair ${at + 1}`} of ${label}`}
+              aria-label={words.remove(name || words.pair(at + 1), label)}
               onClick={() => change(pairs.toSpliced(at, 1))}
             >
-              Remove
+              {text.remove}
             </button>
           </div>
         ))}

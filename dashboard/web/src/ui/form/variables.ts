@@ -1,5 +1,6 @@
 /** Lists of environment variables in a draft. Pure. */
 import type { Assignment } from "./dotenv.ts";
+import { text } from "./text.ts";
 
 interface KeyRef {
   readonly name?: string;
@@ -15,9 +16,9 @@ export interface Variable {
 
 /** Where a value can come from, with labels. */
 export const sources = [
-  ["value", "Value"],
-  ["secretKeyRef", "Key of a Secret"],
-  ["configMapKeyRef", "Key of a ConfigMap"],
+  ["value", text.variables.sources.value],
+  ["secretKeyRef", text.variables.sources.secretKeyRef],
+  ["configMapKeyRef", text.variables.sources.configMapKeyRef],
 ] as const;
 
 /** Where a value comes from. */

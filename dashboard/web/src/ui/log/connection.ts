@@ -1,5 +1,6 @@
 /** Follows the logs of containers over one stream, and merges their lines by time. */
 import { type LogEnd, type LogProblem, maxLogs, type StreamedLines } from "../../../../api/log.ts";
+import type { Message } from "../../api/session.ts";
 import { openStream } from "../../api/stream.ts";
 import { type Chunk, type LogLine, type LogSource, maxLines, withLines } from "./chunks.ts";
 import { parseLine } from "./line.ts";
@@ -18,9 +19,8 @@ export interface LogTarget {
 export type LogRun = "present" | "previous";
 
 /** A log that cannot be read. */
-export interface UnreadableLog {
+export interface UnreadableLog extends Message {
   readonly label: string;
-  readonly message: string;
 }
 
 /** The current content of a view. */
@@ -187,7 +187,9 @@ export class LogConnection {
       received: this.#received,
       state: this.#stateOf(sources),
       unreadable: sources.flatMap(({ label, problem }) =>
-        problem === undefined ? [] : [{ label, message: problem.message ?? "" }],
+        problem === undefined
+          ? []
+          : [{ label, message: problem.message ?? "", isSentence: problem.kind === undefined }],
       ),
       sources: sources.length,
     };

@@ -108,8 +108,8 @@ function Status({ log: { chunks, received, state, unreadable } }: { log: LogStat
   const others = unreadable.length - maxShownErrors;
   return (
     <div class="quiet small" role="status">
-      {unreadable.slice(0, maxShownErrors).map(({ label, message }) => (
-        <p key={label}>{withLead(isOne ? text.unreadableLead : text.unreadable(label), message)}</p>
+      {unreadable.slice(0, maxShownErrors).map(({ label, ...problem }) => (
+        <p key={label}>{withLead(isOne ? text.unreadableLead : text.unreadable(label), problem)}</p>
       ))}
       {others > 0 && <p>{text.moreUnreadable(others)}</p>}
       {state === "waiting" && unreadable.length === 0 && <p>{text.waiting}</p>}

@@ -3,8 +3,8 @@ import type { KubeObject } from "denrei/kinds";
 import type { FunctionComponent } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { Loading, NoAnswer } from "../states.tsx";
-import { screenText, yamlText as text } from "../text.ts";
 import { useUrlState } from "../urlstate.ts";
+import { text } from "./text.ts";
 
 type Outcome = "loading" | "failed" | { readonly view: FunctionComponent<{ of: KubeObject }> };
 
@@ -20,7 +20,9 @@ export function ObjectYaml({ of: object }: { of: KubeObject }) {
   }, [outcome]);
   if (typeof outcome === "object") return <outcome.view of={object} />;
   if (outcome === "loading") return <Loading />;
-  return <NoAnswer message={screenText.offline} retry={() => setOutcome("loading")} />;
+  return (
+    <NoAnswer error={{ message: text.notLoaded, isSentence: true }} retry={() => setOutcome("loading")} />
+  );
 }
 
 /** A card that users open to see the YAML. The address keeps whether it is open. */

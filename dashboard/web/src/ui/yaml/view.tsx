@@ -2,7 +2,8 @@
 import type { KubeObject } from "denrei/kinds";
 import { useMemo } from "preact/hooks";
 import { useCopy } from "../copy.ts";
-import { copyText, yamlText as text } from "../text.ts";
+import { copyText } from "../text.ts";
+import { text } from "./text.ts";
 import { partsOf, yamlOf } from "./yaml.ts";
 
 /** The text, and a button that copies it. */
