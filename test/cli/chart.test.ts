@@ -118,6 +118,6 @@ describe("chart", () => {
     );
     const { code, stderr } = await runHere(["chart", "render", wrong]);
     expect(code).toBe(2);
-    expect(stderr).toContain("spec.domains.0: expected a host name in lower case");
+    expect(stderr).toContain("spec.domains.0: Enter a host name in lowercase");
   });
 });

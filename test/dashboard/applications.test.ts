@@ -106,7 +106,7 @@ describe("a form", () => {
       .toContain("422");
     await alice.getByRole("button", { name: "Create", exact: true }).click();
     await alice
-      .getByText("Invalid value: 9: spec.replicas in body should be less than or equal to 5")
+      .getByText("Kubernetes rejects this value: 9: spec.replicas in body should be less than or equal to 5")
       .waitFor();
     expect(await pods.getAttribute("aria-invalid")).toBe("true");
     await expect.poll(() => pods.evaluate((element) => element.matches(":focus"))).toBe(true);

@@ -167,7 +167,7 @@ test("an invalid name and host are reported next to their fields, and the first 
   await press("Create");
   await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
   await isFocused(name);
-  await page.locator(".field").getByText("expected a host name in lower case").waitFor();
+  await page.locator(".field").getByText("Enter a host name in lowercase").waitFor();
   expect(sent).toEqual([]);
   await name.fill("a-name");
   await expect.poll(() => name.getAttribute("aria-invalid")).toBe("false");
@@ -201,7 +201,7 @@ test("the forms of builds and previews refuse the same", async () => {
         expect.stringMatching(/^Name of variable 3: .* no slash/),
         ...(isPreview
           ? [
-              expect.stringMatching(/^Preview domain: .*expected a domain name in lower case/),
+              expect.stringMatching(/^Preview domain: Enter a domain name in lowercase/),
               expect.stringMatching(/^Name of variable 1: PORT is set automatically/),
             ]
           : []),

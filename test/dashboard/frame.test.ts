@@ -259,6 +259,35 @@ test("input that was saved, although its response was lost, is not restored", as
   expect(await page.getByText("The object changed since you started editing.").count()).toBe(0);
 });
 
+test("a message of Kubernetes follows a sentence, even if it looks like one, and the dashboard's own stands alone", async () => {
+  onTestFinished(() => page.unrouteAll({ behavior: "wait" }));
+  const status = { kind: "Status", reason: "Forbidden", message: "Quota is exhausted." };
+  const own = { reason: "TooMany", message: "Too many requests. Try again in a moment." };
+  const answers = [status, own];
+  await page.route(/\/api\/kubernetes\/.*\/keys\?/, (route) =>
+    route.request().method() === "PATCH"
+      ? route.fulfill({ status: 403, json: answers.shift() })
+      : route.fallback(),
+  );
+  await go(`/applications/${team}/keys/settings`);
+  await page.getByLabel("Image", { exact: true }).fill("keys:3");
+  const problems = page.locator("form .problems").getByRole("alert");
+  for (const shown of ["The object was not saved: Quota is exhausted.", own.message]) {
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect.poll(() => problems.innerText()).toBe(shown);
+  }
+  const problem = { at: 0, status: 500, message: "The store is full.", kind: "Status" };
+  await page.route(/\/api\/watch\?/, (route) =>
+    route.fulfill({
+      contentType: "text/event-stream",
+      body: `event: problem\ndata: ${JSON.stringify(problem)}\n\n`,
+    }),
+  );
+  await go("/applications");
+  await page.getByText("Kubernetes responded with an error: The store is full.", { exact: true }).waitFor();
+  await expectAccessible(page);
+});
+
 describe("a screen whose files cannot be loaded", () => {
   const files = /\/assets\/.*\.js$/;
   const heading = (fresh: Page, name: string) => fresh.getByRole("heading", { name, level: 1 }).waitFor();

@@ -147,7 +147,10 @@ test("reports a forbidden list, and still sends the others", async () => {
   const events = [await reader.next(), await reader.next()];
   expect(events.map((one) => [one?.event, one?.data]).sort()).toMatchObject([
     ["list", { at: 1 }],
-    ["problem", { at: 0, status: 403, message: expect.stringContaining('User "alice" cannot list') }],
+    [
+      "problem",
+      { at: 0, status: 403, kind: "Status", message: expect.stringContaining('User "alice" cannot list') },
+    ],
   ]);
 });
 

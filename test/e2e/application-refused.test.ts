@@ -111,7 +111,7 @@ test("Applications stored before a rule existed can be changed elsewhere, and an
   await until("elder-port", isDeployed);
   await paas.patch(Application, "elder", { spec: { replicas: 2 } });
   const found = await until("elder", has("Ready", "False", "InvalidSpec"));
-  expect(conditionOf(found)?.message).toContain("spec.domains.0: expected a host name in lower case");
+  expect(conditionOf(found)?.message).toContain("spec.domains.0: Enter a host name in lowercase");
   await expect(paas.environment.client.get(Deployment, at("elder"))).rejects.toThrow("404");
   expect(conditionOf(found)?.message).toContain("spec.image: Enter an image such as");
   await paas.patch(Application, "elder", { spec: { domains: ["elder.example.com"], image: "elder:1" } });

@@ -7,8 +7,9 @@ import icon from "./icon.svg";
 import { screens } from "./screens.ts";
 import { Search } from "./search/search.tsx";
 import { frameText as text } from "./text.ts";
+import { withLead } from "./ui/lead.ts";
 import { NamespacePicker } from "./ui/namespace.tsx";
-import { notify, withLead } from "./ui/notices.tsx";
+import { notify } from "./ui/notices.tsx";
 import { isReturning } from "./ui/scroll.ts";
 import { ThemePicker } from "./ui/theme.tsx";
 

@@ -38,7 +38,7 @@ export const runtime = {
     .object({
       path: z
         .string()
-        .regex(/^\//, "expected a path that begins with a slash")
+        .regex(/^\//, "Enter a path that begins with a slash.")
         .describe("HTTP path that returns 200 when the application is healthy."),
       initialDelaySeconds: z.int32().min(0).optional(),
       timeoutSeconds: z.int32().min(1).optional(),
@@ -75,7 +75,7 @@ export const Application = defineKind({
         z
           .string()
           .max(253)
-          .regex(hostPattern, "expected a host name in lower case, such as web.example.com or *.example.com"),
+          .regex(hostPattern, "Enter a host name in lowercase, such as web.example.com or *.example.com."),
       )
       .max(500)
       .describe(

@@ -87,7 +87,7 @@ export const AppPipeline = defineKind({
       .max(189)
       .regex(
         /^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/,
-        "expected a domain name in lower case, such as preview.example.com",
+        "Enter a domain name in lowercase, such as preview.example.com.",
       )
       .describe("Domain for the hosts of previews. A leading *. is ignored."),
     applicationTemplate: z

@@ -40,7 +40,7 @@ export const RemoteSync = defineKind({
         sha: z
           .string()
           .max(255)
-          .regex(/^\S*$/, "expected a commit id, without spaces")
+          .regex(/^\S*$/, "Enter a commit ID without spaces.")
           .optional()
           .describe(
             "Commit to build, 40 hexadecimal digits. Takes precedence over pullRequest and branch. Deprecated: a tag, or the first digits of a commit id.",

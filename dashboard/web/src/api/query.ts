@@ -1,6 +1,7 @@
 /** Requests to the server, sent once or polled. */
 import { useEffect, useState } from "preact/hooks";
-import { RequestError, request, type ShownError } from "./session.ts";
+import type { ShownError } from "./message.ts";
+import { RequestError, request } from "./session.ts";
 
 /** The state of a request. */
 export interface Query<T> {

@@ -1,5 +1,6 @@
 /** The session, and requests that carry it. */
 import { signal } from "@preact/signals";
+import type { FieldProblem, ShownError } from "./message.ts";
 import { noteVersion } from "./pageversion.ts";
 import { text as words } from "./text.ts";
 
@@ -15,24 +16,6 @@ export interface Session {
  * expired while the page was open.
  */
 export const session = signal<Session | "none" | "ended" | "away" | undefined>(undefined);
-
-/** A message, and whose words it has. */
-export interface Message {
-  readonly message: string;
-  /** A sentence of the dashboard. Anything else, such as a message of Kubernetes, is shown after a sentence. */
-  readonly isSentence?: boolean;
-}
-
-/** What the page knows about an error. The status is 0 if there was no response. */
-export interface ShownError extends Message {
-  readonly status: number;
-}
-
-/** An invalid field of an object. */
-export interface FieldProblem extends Message {
-  /** `spec.domains[0]` */
-  readonly field: string;
-}
 
 /** A failed request. The status is 0 if there was no response. */
 export class RequestError extends Error implements ShownError {

@@ -2,8 +2,8 @@
 import type { KubeObject, Stored } from "denrei/kinds";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { forgetObject, type KnownList, type ListSource, lastKnownList, rememberList } from "./lastknown.ts";
+import type { ShownError } from "./message.ts";
 import { pathOf, type Resource, type Scope } from "./resource.ts";
-import type { ShownError } from "./session.ts";
 import { openStream } from "./stream.ts";
 import { text } from "./text.ts";
 

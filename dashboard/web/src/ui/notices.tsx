@@ -3,7 +3,8 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { Message } from "../api/session.ts";
+import type { Message } from "../api/message.ts";
+import { withLead } from "./lead.ts";
 import { noticeText as text } from "./text.ts";
 
 interface Notice {
@@ -26,10 +27,6 @@ export function notify(tone: Notice["tone"], content: string): void {
   notices.value = [...notices.value, { id, tone, text: content, path: location.pathname }].slice(-4);
   if (tone === "good") setTimeout(() => close(id), goodMillis);
 }
-
-/** A message as a sentence: a message of Kubernetes or another program follows the lead, such as `The request failed:`. */
-export const withLead = (lead: string, { message, isSentence = false }: Message): string =>
-  isSentence ? message : `${lead} ${message}`;
 
 /** Shows the error of a request. */
 export const notifyFailure = (error: Message): void => notify("bad", withLead(text.requestFailed, error));

@@ -3,12 +3,13 @@ import type { KubeObject, Stored } from "denrei/kinds";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
-import { type Message, session } from "../api/session.ts";
+import type { Message } from "../api/message.ts";
+import { session } from "../api/session.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age, now } from "./age.tsx";
 import { Details } from "./details.tsx";
+import { withLead } from "./lead.ts";
 import { namespace, useChooseNamespace, visibleNamespaces } from "./namespace.tsx";
-import { withLead } from "./notices.tsx";
 import { statesText as text } from "./text.ts";
 
 /** Shows the objects of a list, or the reason for their absence. */

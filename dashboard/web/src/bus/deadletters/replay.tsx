@@ -3,7 +3,8 @@ import { useId, useState } from "preact/hooks";
 import type { DeadLetterItem, Replayed } from "../../../../api/bus.ts";
 import { RequestError, request } from "../../api/session.ts";
 import { Dialog } from "../../ui/dialog.tsx";
-import { notify, withLead } from "../../ui/notices.tsx";
+import { withLead } from "../../ui/lead.ts";
+import { notify } from "../../ui/notices.tsx";
 import { deadLetterPath } from "../addresses.ts";
 import { replayText as text } from "./text.ts";
 

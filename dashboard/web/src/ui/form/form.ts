@@ -1,8 +1,9 @@
 /** The state of a form, validated with the schema of the CRD before the API server validates it. */
 import { useState } from "preact/hooks";
 import type { z } from "zod";
-import { type FieldProblem, RequestError } from "../../api/session.ts";
-import { withLead } from "../notices.tsx";
+import type { FieldProblem } from "../../api/message.ts";
+import { RequestError } from "../../api/session.ts";
+import { withLead } from "../lead.ts";
 import { type Path, pathText, pathWithoutEmpty, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
 import { focusProblem } from "./focus.ts";
 import { type BaseVersion, forgetDraft, saveDraft, savedDraft } from "./saveddraft.ts";

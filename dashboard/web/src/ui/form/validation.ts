@@ -1,7 +1,7 @@
 /** Problems of drafts as sentences: those that the schema of the CRD finds, and those that Kubernetes reports. Pure. */
 import { z } from "zod";
-import type { FieldProblem } from "../../api/session.ts";
-import { withLead } from "../notices.tsx";
+import type { FieldProblem } from "../../api/message.ts";
+import { withLead } from "../lead.ts";
 import { type Path, pathText } from "./draft.ts";
 import { text } from "./text.ts";
 

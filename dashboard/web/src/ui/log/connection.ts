@@ -1,6 +1,6 @@
 /** Follows the logs of containers over one stream, and merges their lines by time. */
 import { type LogEnd, type LogProblem, maxLogs, type StreamedLines } from "../../../../api/log.ts";
-import type { Message } from "../../api/session.ts";
+import type { Message } from "../../api/message.ts";
 import { openStream } from "../../api/stream.ts";
 import { type Chunk, type LogLine, type LogSource, maxLines, withLines } from "./chunks.ts";
 import { parseLine } from "./line.ts";

@@ -1,6 +1,6 @@
 /** The logs of containers as one view: live, merged by time, with search. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { withLead } from "../notices.tsx";
+import { withLead } from "../lead.ts";
 import { maxLines } from "./chunks.ts";
 import { emptyLog, LogConnection, type LogRun, type LogState, type LogTarget } from "./connection.ts";
 import { download } from "./download.ts";
