@@ -1,5 +1,4 @@
 /** Texts that the first screen needs, or that load with its modules. Those of other screens are in the catalogs of folders. */
-import type { Tone } from "./health.ts";
 
 /** The title of the window. */
 export const windowText = {
@@ -126,7 +125,7 @@ export const tableText = {
     busy: "In progress",
     off: "Waiting or paused",
     good: "Ready",
-  } satisfies Record<Tone, string>,
+  },
   all: (count: number, what: string) => `${count} ${what}`,
   some: (count: number, all: number, what: string) => `${count} of ${all} ${what}`,
   none: (what: string) => `No ${what} match`,
