@@ -55,7 +55,7 @@ test("a viewer learns which right each link to a form needs, and an editor follo
     ["/zundoko", "hikawas", ["Create a Hikawa", "Create the first one"]],
     ["/applications", "applications", ["Create an Application", "Create the first one"]],
     // The first steps.
-    ["/applications", "installations", ["Create an Installation"]],
+    ["/applications", "githubapps", ["Create a GitHub App"]],
     ["/applications", "apppipelines", ["Preview a repository"]],
   ] as const) {
     await bob.goto(`${environment.url}${path}`);

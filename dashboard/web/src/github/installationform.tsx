@@ -53,8 +53,8 @@ const fieldsByReason: Readonly<Record<string, string>> = {
 function withField(error: unknown): never {
   const field = error instanceof RequestError && fieldsByReason[error.reason];
   if (!field) throw error;
-  const { status, reason, message } = error;
-  throw new RequestError(status, reason, message, [{ field, message }]);
+  const { status, reason, message, isSentence } = error;
+  throw new RequestError(status, reason, message, { isSentence, fields: [{ field, message, isSentence }] });
 }
 
 /** The form. `initial` replaces initial values. */

@@ -6,6 +6,7 @@ import { creating } from "../api/access.ts";
 import { useWatch, type Watched } from "../api/watch.ts";
 import { ActionLink } from "../ui/actionbutton.tsx";
 import { Age } from "../ui/age.tsx";
+import { Details } from "../ui/details.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { ListScreen, type ListSearch } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
@@ -97,6 +98,15 @@ const appColumns: readonly Column<Stored<GitHubApp | ClusterGitHubApp>>[] = [
 ];
 
 /** Apps are secondary on this screen, so a missing permission is one line. */
+function Refused({ text: sentence, message }: { text: string; message: string }) {
+  return (
+    <>
+      <p class="quiet">{sentence}</p>
+      <Details message={message} />
+    </>
+  );
+}
+
 function Apps({
   text: { title, none, refused },
   watched,
@@ -119,7 +129,7 @@ function Apps({
       </header>
       <Staleness of={watched} />
       {state === "refused" ? (
-        <p class="quiet">{error?.status === 403 ? refused : text.notAvailable(error?.message ?? "")}</p>
+        <Refused text={error?.status === 403 ? refused : text.notAvailable} message={error?.message ?? ""} />
       ) : asOf === undefined ? (
         state === "loading" && <Loading />
       ) : items.length === 0 ? (

@@ -34,7 +34,7 @@ export const listText = {
     refused:
       "You cannot list ClusterGitHubApps. An Installation can still use one that allows its namespace: ask a cluster administrator for its name.",
   },
-  notAvailable: (message: string) => `Not available: ${message}`,
+  notAvailable: "The list is not available.",
 } as const;
 
 /** An Installation in words. */
@@ -208,6 +208,7 @@ export const newAppText = {
 
 /** An App whose keys are not stored yet. */
 export const unstoredText = {
+  reason: "The request failed:",
   title: (name: string) => `The keys of ${name} are not stored yet`,
   about: (namespace: string) =>
     `GitHub created the App and gives its keys only once. The dashboard keeps what it has, encrypted in your session, and can still store it in ${namespace}.`,

@@ -5,8 +5,9 @@ import type { UnstoredApp } from "../../../api/githubapp.ts";
 import { creating } from "../api/access.ts";
 import { request } from "../api/session.ts";
 import { ActionButton } from "../ui/actionbutton.tsx";
+import { withLead } from "../ui/lead.ts";
 import { OutLink } from "../ui/link.tsx";
-import { notify, notifyOutcome, withLead } from "../ui/notices.tsx";
+import { notify, notifyOutcome } from "../ui/notices.tsx";
 import { Countdown } from "./countdown.tsx";
 import { secrets } from "./resources.ts";
 import { newAppText, unstoredText as text } from "./text.ts";
@@ -26,7 +27,7 @@ export function UnstoredCard({ of: app, reload }: { of: UnstoredApp; reload: () 
       });
       route(goTo);
     } catch (error) {
-      notify("bad", withLead(newAppText.outcomes.unstored, (error as Error).message));
+      notify("bad", `${newAppText.outcomes.unstored} ${withLead(text.reason, error as Error)}`);
       reload();
     } finally {
       setBusy(false);

@@ -172,7 +172,6 @@ export const actionText = {
     `Building the commit of build ${build} of #${number} again. The preview keeps running until the build ends.`,
   noBuild: (number: number) => `#${number} has no build yet. The first one starts without a request.`,
   alreadyBuilding: (number: number) => `A build of #${number} already runs or is requested.`,
-  failed: "Request failed:",
   paused: (number: number) => `#${number} cannot be built again: its RemoteSync is paused.`,
   goingAway: (number: number) => `The objects of the preview of #${number} are being deleted.`,
   delete: "Delete",
