@@ -9,6 +9,8 @@ import type { ObjectName, ReconcileEntry, WebhookEntry } from "./bus.ts";
 export interface CausalHistory {
   readonly origin: CausalOrigin;
   readonly threads: readonly CausalThread[];
+  /** The run before the one that the origin triggered, of the same function for the same object. Null if it is not known. */
+  readonly before: ReconcileEntry | null;
   /** Number of further reconciles that followed. */
   readonly omitted: number;
   /** The search ended before it read all older records: the origin may have a cause. */

@@ -144,6 +144,10 @@ test("a webhook's causal history has every reconcile and write that followed, ac
   await write.getByText("1 reconcile followed").click();
   await bob.getByText("You came from here").waitFor({ state: "hidden" });
   await expectAccessible(bob);
+  // The run before the webhook was that of the creation.
+  await origin.getByRole("link", { name: "albums" }).click();
+  await origin.getByText(/by a user or another program$/).waitFor();
+  expect(await treeLines(bob)).toEqual([`albums Album book ${team} Done You came from here`]);
 
   await bob.goto(history("Album", "book"));
   await traces(bob).first().getByRole("link", { name: "Causal history" }).click();

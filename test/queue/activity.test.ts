@@ -202,6 +202,7 @@ test("a causal history reaches over other records and streams, within its limits
   const change = { type: "change", resourceVersion: "900" };
   const part = await read({ records: 1 });
   expect(part).toMatchObject({ origin: change, isOriginOpen: true, until: expect.any(Number) });
+  expect(whole?.before).toBeUndefined();
   expect(await read({}, ["elsewhere"])).toMatchObject({ origin: change, isOriginOpen: false });
   expect(await read({}, ["default"])).toBeUndefined();
   const gone = { ...entry, sequence: entry.sequence + 1 };

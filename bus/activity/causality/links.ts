@@ -38,6 +38,8 @@ export interface CausalGraph {
   readonly records: readonly StoredActivity[];
   /** One for each cause, in their order; never empty. The first one triggered the reconcile. */
   causesOf(record: StoredActivity): readonly Caused[];
+  /** The run of the same function for the same object before a record. */
+  before(record: StoredActivity): StoredActivity | undefined;
 }
 
 /** Clocks of workers differ by less. Milliseconds. */
@@ -90,6 +92,7 @@ export function causalGraph(records: readonly StoredActivity[]): CausalGraph {
 
   return {
     records: sorted,
+    before: (record) => previous.get(record),
     causesOf(record) {
       const found = known.get(record) ?? record.record.causes.map((cause) => causeOf(record, cause));
       known.set(record, found);

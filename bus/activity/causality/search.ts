@@ -40,6 +40,8 @@ export interface CausalLimits {
 
 /** A causal history. */
 export interface CausalHistory extends CausalTree {
+  /** The run before the one that the origin triggered, of the same function for the same object, if it was read. */
+  readonly before: StoredActivity | undefined;
   /** The search ended before older records were read, which may have an earlier cause. */
   readonly isOriginOpen: boolean;
   /** Only records up to this time were read; undefined if all were. Milliseconds since the epoch. */
@@ -71,7 +73,7 @@ async function historyOfWebhook(
   const { found, until } = await readForward(bus, scope, nanosOfMillis(at), limits);
   const graph = causalGraph(found);
   const tree = causalTree(graph, { type, provider, event, delivery }, { limit: limits.limit });
-  return { ...tree, isOriginOpen: false, until: millisOf(until) };
+  return { ...tree, before: undefined, isOriginOpen: false, until: millisOf(until) };
 }
 
 async function historyOfReconcile(
@@ -88,7 +90,7 @@ async function historyOfReconcile(
   const { graph, beginning, isOpen } = await readToBeginning(bus, scope, { ...limits, focus, later });
   const { origin, first } = beginning;
   const tree = causalTree(graph, origin, { limit: limits.limit, first, focus });
-  return { ...tree, isOriginOpen: isOpen, until: millisOf(until) };
+  return { ...tree, before: graph.before(first), isOriginOpen: isOpen, until: millisOf(until) };
 }
 
 const nanosOfMillis = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n;

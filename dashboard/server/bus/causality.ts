@@ -35,13 +35,14 @@ export async function causalityOf(
   const entry = position.type === "webhook" ? webhook && entryOf(webhook) : position;
   const history = entry && (await causalHistory(context.bus, context, entry));
   if (history === undefined) return undefined;
-  const { threads, omitted, isOriginOpen, until } = history;
+  const { threads, before, omitted, isOriginOpen, until } = history;
   // A webhook belongs to the namespaces whose functions it triggered.
   if (webhook !== undefined && threads.length === 0 && context.namespaces !== "every") return undefined;
   const received = webhook ?? (await deliveryOf(context.bus, history.origin, firstOf(threads)));
   return {
     origin: received === undefined ? originOf(history.origin) : webhookEntry(received),
     threads: threads.map(threadOf),
+    before: before === undefined ? null : reconcileEntry(before),
     omitted,
     isOriginOpen,
     until: until === undefined ? null : apiTime(until),

@@ -1,17 +1,23 @@
 /** The origin of a causal history. */
 import type { ComponentChildren } from "preact";
+import type { ReconcileEntry } from "../../../../api/bus.ts";
 import type { CausalOrigin } from "../../../../api/causality.ts";
 import { Age } from "../../ui/age.tsx";
+import { namespace } from "../../ui/namespace.tsx";
+import { causalityAddress } from "../addresses.ts";
 import { ObjectLink } from "../objects.tsx";
 import { dateOf, timeOf } from "../times.ts";
 import { text } from "./text.ts";
 
 export function Origin({
   of: origin,
+  before,
   at,
   isHere,
 }: {
   of: CausalOrigin;
+  /** The run before the one that it triggered. */
+  before: ReconcileEntry | null;
   /** Milliseconds since 1970. */
   at: number | undefined;
   /** Whether the user came from it. */
@@ -24,7 +30,18 @@ export function Origin({
         {at !== undefined && <When at={at} />}
       </header>
       <Body of={origin} />
+      {before !== null && <Before of={before} />}
     </section>
+  );
+}
+
+/** Leads to the causal history of an earlier run. */
+function Before({ of: entry }: { of: ReconcileEntry }) {
+  return (
+    <p class="small">
+      {text.origin.before} <a href={causalityAddress(entry, namespace.value)}>{entry.function}</a>{" "}
+      <Age of={entry.at} />
+    </p>
   );
 }
 

@@ -82,12 +82,17 @@ function History({
   entry: string;
   reload: Query<CausalHistory>["reload"];
 }) {
-  const { origin, threads, omitted, isOriginOpen, until } = history;
+  const { origin, threads, before, omitted, isOriginOpen, until } = history;
   const began = beganAt(history);
   return (
     <div class="stack">
       <p class="quiet">{text.about}</p>
-      <Origin of={origin} at={began} isHere={origin.type === "webhook" && origin.id === entry} />
+      <Origin
+        of={origin}
+        before={before}
+        at={began}
+        isHere={origin.type === "webhook" && origin.id === entry}
+      />
       {isOriginOpen && <p class="notice">{text.origin.isOpen}</p>}
       <section class="card" aria-labelledby="followed">
         <header>

@@ -5,7 +5,7 @@ export const text = {
   title: "Causal history",
   what: "this history",
   about:
-    "One tree of what happened: each reconcile is below the write that caused it. Retries and timers follow the run before them.",
+    "Each reconcile is below the write that caused it. Retries and timers follow the run before them. A change by another program is below the write that came before it.",
   origin: {
     label: "Origin",
     webhook: (provider: string, event: string) => `Webhook ${provider} ${event}`,
@@ -13,6 +13,7 @@ export const text = {
     expired: "The webhook itself is not kept anymore.",
     change: "Change of",
     changedBy: (version: string) => `resource version ${version}, by a user or another program`,
+    before: "Run before it:",
     timer: "Timer",
     timerWhy: "An earlier run is not known.",
     replay: "Replayed dead letter",
@@ -32,8 +33,7 @@ export const text = {
   },
   thread: {
     outside: "Then another program changed",
-    outsideVersion: (version: string) =>
-      `to resource version ${version}. No function wrote this version: its place follows from the order.`,
+    outsideVersion: (version: string) => `resource version ${version}`,
     followed: (count: number) => `${plural(count, "reconcile")} followed`,
   },
   run: {
