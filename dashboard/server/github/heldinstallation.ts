@@ -1,8 +1,8 @@
 /**
  * Access check for Installations of a GitHubApp whose key the user may read. With the key, the user can mint every token of the App
  * without the dashboard, so the Installation gives nothing new. The App with which the dashboard connects accounts is excluded: for
- * this one, GitHub can confirm what the user sees, which also limits what a compromised page can do. A ClusterGitHubApp has its key in the platform's namespace, where
- * users read no Secrets, so it does not apply there.
+ * this one, GitHub can confirm what the user sees, which also limits what a compromised page can do. The key of a ClusterGitHubApp is
+ * in the platform's namespace, where users read no Secrets.
  */
 import { GitHubError, GitHubUrlError, PrivateKeyError } from "denrei/github";
 import { z } from "zod";
