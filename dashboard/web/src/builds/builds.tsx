@@ -94,7 +94,7 @@ const columnsWith = (
       return <Status tone={tone}>{word}</Status>;
     },
   ],
-  [text.columns.reason, reasonOf],
+  [text.columns.reason, (build) => <span class="whole">{reasonOf(build)}</span>],
   [text.columns.revision, ({ spec }) => <Commit sha={spec.source?.git?.revision} url={url} />],
   [text.columns.duration, (build) => <Duration from={build.metadata.creationTimestamp} to={endOf(build)} />],
   [text.columns.image, ({ status }) => <ImageName of={status?.latestImage} />],
