@@ -93,7 +93,9 @@ function Images({ app, onRollBack }: { app: Stored<Application>; onRollBack: (im
               <th scope="row" data-label={text.columns.image}>
                 <ImageName of={image} />
               </th>
-              <td data-label={text.columns.revision}>{revision && <code>{revision.slice(0, 12)}</code>}</td>
+              <td data-label={text.columns.revision}>
+                {revision && <code title={revision}>{revision.slice(0, 7)}</code>}
+              </td>
               <td data-label={text.columns.since}>
                 <Age of={time} />
               </td>

@@ -2,6 +2,7 @@
 import type { Condition, KubeObject } from "denrei/kinds";
 import { Elapsed } from "./age.tsx";
 import { conditionsOf, humanize, isInProgress, type Tone } from "./health.ts";
+import { shortMessage } from "./images.ts";
 import { conditionsText as text } from "./object/text.ts";
 import { Status } from "./status.tsx";
 
@@ -29,6 +30,8 @@ export function Conditions({ of: object }: { of: KubeObject }) {
         <ul class="plain">
           {conditions.map((condition) => {
             const { type, status, reason, message, lastTransitionTime } = condition;
+            // The type already says as much as an equal reason.
+            const explanation = shortMessage(message) || (reason !== type && `${humanize(reason)}.`);
             return (
               <li key={type}>
                 <span class="row">
@@ -37,7 +40,7 @@ export function Conditions({ of: object }: { of: KubeObject }) {
                     {status} {text.for} <Elapsed since={lastTransitionTime} />
                   </span>
                 </span>
-                <p>{message || `${humanize(reason)}.`}</p>
+                {explanation && <p title={message}>{explanation}</p>}
               </li>
             );
           })}

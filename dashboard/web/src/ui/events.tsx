@@ -3,6 +3,7 @@ import type { EventObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { countOf, newestEvents, timeOf } from "./eventorder.ts";
+import { shortMessage } from "./images.ts";
 import { eventText as text } from "./object/text.ts";
 import { Loaded } from "./states.tsx";
 import { humanize, Status } from "./status.tsx";
@@ -45,7 +46,7 @@ export function Events({
                     {countOf(event) > 1 && `, ${text.times(countOf(event))}`}
                   </span>
                 </span>
-                <p>{event.note}</p>
+                <p title={event.note}>{shortMessage(event.note ?? "")}</p>
               </li>
             ))}
           </ul>
