@@ -75,6 +75,7 @@ export function GitHubList() {
       watched={watched}
       columns={columns}
       search={search}
+      heading={text.kinds}
     >
       <Apps text={text.apps} watched={apps} to={appScreen}>
         <ActionLink needs={creating(gitHubApps, namespace.value)} to="/github/new-app" class="button">

@@ -42,6 +42,7 @@ export function ListScreen<T extends KubeObject>({
   watched,
   columns,
   search,
+  heading,
   children,
 }: {
   path: string;
@@ -50,6 +51,8 @@ export function ListScreen<T extends KubeObject>({
   watched: Watched<T>;
   columns: readonly Column<Stored<T>>[];
   search: ListSearch<T>;
+  /** Heading of the list, if others follow. */
+  heading?: string;
   /** Shown below the list. */
   children?: ComponentChildren;
 }) {
@@ -92,6 +95,7 @@ export function ListScreen<T extends KubeObject>({
         list
       ) : (
         <div class="stack">
+          {heading !== undefined && <h2>{heading}</h2>}
           {list}
           {children}
         </div>
