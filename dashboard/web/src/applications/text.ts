@@ -38,7 +38,7 @@ export const formText = {
   hosts: "Hosts",
   hostsHint: "One per line, such as web.example.com or *.example.com.",
   image: "Image",
-  imageHint: "If empty, visitors see a placeholder page. A RemoteSync sets it.",
+  imageHint: "If empty, visitors see a placeholder page. A RemoteSync sets this field after each build.",
   env: "Environment variables",
   envFrom: "Variables from Secrets and ConfigMaps",
   pods: "Pods",

@@ -164,9 +164,9 @@ export const formText = {
 /** The fields that the forms of RemoteSyncs and AppPipelines share. */
 export const fieldText = {
   commits: {
-    "": "The result of merging it now (default)",
-    Merge: "The result of merging it now",
-    Head: "Its last commit",
+    "": "Merge result (default)",
+    Merge: "Merge result",
+    Head: "Last commit",
   },
   image: "Image repository",
   imageExample: "registry.example.com/acme/web",

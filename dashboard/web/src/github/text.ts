@@ -17,7 +17,7 @@ export const listText = {
     secret: "Secret",
     expires: "Token expires",
     appId: "App ID",
-    onGitHub: "On GitHub",
+    onGitHub: "Page on GitHub",
     rules: "Rules",
   },
   rules: (count: number) => `${count} in spec.allowed`,
@@ -83,7 +83,7 @@ export const connectionText = {
 export const formText = {
   registryExample: "ghcr.io",
   title: "Create an Installation",
-  noApp: "You have no App yet?",
+  noApp: "Do you need a new App?",
   createApp: "Create a GitHub App",
   created: (name: string) => `Created Installation ${name}.`,
   create: "Create",
@@ -136,7 +136,8 @@ export const scopeText = {
   private: "private",
   noMatches: "No matches.",
   permissions: "Permissions",
-  permissionsHint: "If empty, the token has all permissions of the installation. An App can allow less.",
+  permissionsHint:
+    "If all are none, the token has all permissions of the installation. An App can allow less.",
   permissionNames: {
     contents: "Contents",
     pull_requests: "Pull requests",
@@ -168,7 +169,7 @@ export const newAppText = {
   title: "Create a GitHub App",
   about:
     "The dashboard fills in what the platform needs. GitHub asks you to confirm, and then sends you back here. The keys of the App go into Secrets of your namespace, with your own rights.",
-  haveApp: "You have an App already?",
+  haveApp: "Do you have an App already?",
   useApp: "Create an Installation",
   github: "GitHub",
   namespace: "Namespace",

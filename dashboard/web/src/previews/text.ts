@@ -78,8 +78,8 @@ export const formText = {
   drafts: "Include drafts",
   forks: "Forks",
   forksChoices: [
-    ["", "After an approval of the commit (default)"],
-    ["Approved", "After an approval of the commit"],
+    ["", "After approval (default)"],
+    ["Approved", "After approval"],
     ["Never", "Never"],
     ["Always", "Always, which runs unreviewed code from strangers"],
   ],
