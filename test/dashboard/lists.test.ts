@@ -16,6 +16,7 @@ const digest = "0123456789abcdef".repeat(4);
 const longName = `a-name-that-is-about-as-long-as-kubernetes-allows-${"x".repeat(13)}`;
 const since = "2026-01-01T00:00:00Z";
 const longImage = `registry.example.com/a-rather-long-name-of-a-team/web@sha256:${digest}`;
+const shortImage = longImage.replace(digest, `${digest.slice(0, 12)}…`);
 
 let environment: DashboardEnvironment;
 let page: Page;
@@ -215,6 +216,15 @@ test("a user who scrolls before the list is there keeps the position", async () 
   expect(await page.evaluate("scrollY")).toBe(0);
 });
 
+/** Words of statuses in tables that break in two. */
+const wordsInTwoLines = `[...document.querySelectorAll("td .status")].flatMap(({ firstChild: text }) =>
+  [...text.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
+    const range = document.createRange();
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    return range.getClientRects().length > 1;
+  }).map(([word]) => word))`;
+
 test.each([1280, 1024, 768, 320])("at %i px no column and no action is outside the screen", async (width) => {
   onTestFinished(() => page.setViewportSize({ width: 1280, height: 720 }));
   await page.setViewportSize({ width, height: 800 });
@@ -237,6 +247,7 @@ test.each([1280, 1024, 768, 320])("at %i px no column and no action is outside t
       }).map(({ textContent }) => textContent)`);
     expect(outside, path).toEqual([]);
     expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(width);
+    expect(await page.evaluate(wordsInTwoLines), path).toEqual([]);
     for (const clipped of await page.locator(".table").all())
       expect(await clipped.evaluate((table) => table.scrollWidth - table.clientWidth), path).toBe(0);
   }
@@ -246,17 +257,16 @@ test.each([1280, 1024, 768, 320])("at %i px no column and no action is outside t
 test("an image is shown with an abbreviated digest, and copied in full", async () => {
   await go("/applications");
   const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "web-2", exact: true }) });
-  const short = longImage.replace(digest, `${digest.slice(0, 12)}…`);
-  expect(await row.locator("code").innerText()).toBe(short);
+  expect(await row.locator("code").innerText()).toBe(shortImage);
   expect(await row.locator("code").getAttribute("title")).toBe(longImage);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: environment.url });
-  await row.getByRole("button", { name: `Copy ${short}` }).click();
+  await row.getByRole("button", { name: `Copy ${shortImage}` }).click();
   await row.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe(longImage);
   await expectAccessible(page);
   // Without a clipboard, the whole text is selected.
   await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
-  await row.getByRole("button", { name: `Copy ${short}` }).click();
+  await row.getByRole("button", { name: `Copy ${shortImage}` }).click();
   await row.getByRole("button", { name: "Selected" }).waitFor();
   expect(await page.evaluate("getSelection().toString()")).toBe(longImage);
 });
@@ -283,7 +293,7 @@ test("events are newest first, whatever their precision, with counts and full ti
         type: "Normal",
         action: "Test",
         reason: name,
-        note: `note of ${name}`,
+        note: `note of ${name}: ${longImage}`,
         reportingController: "example.com/test",
         reportingInstance: "test-1",
         ...times,
@@ -297,7 +307,10 @@ test("events are newest first, whatever their precision, with counts and full ti
   const events = page.getByRole("region", { name: "Events" });
   await events.getByText("note of Oldest").waitFor();
   expect(await events.locator(".status").allInnerTexts()).toEqual(["Newest", "Middle", "Oldest"]);
-  expect(await events.getByRole("listitem").first().innerText()).toContain("7 times");
+  const newest = events.getByRole("listitem").first();
+  expect(await newest.innerText()).toContain("7 times");
+  expect(await newest.locator("p").innerText()).toBe(`note of Newest: ${shortImage}`);
+  expect(await newest.locator("p").getAttribute("title")).toBe(`note of Newest: ${longImage}`);
   expect(await events.locator("time").first().getAttribute("title")).toMatch(
     /\b20\d\d\b.* \d{1,2}:\d\d:\d\d.* (UTC|GMT)/,
   );
