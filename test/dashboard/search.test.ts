@@ -18,7 +18,7 @@ let environment: DashboardEnvironment;
 let page: Page;
 beforeAll(async () => {
   environment = await startDashboardEnvironment();
-  await Promise.all([createObjects(), letCarolListApplications()]);
+  await Promise.all([createObjects(), letCarolUseApplications()]);
   page = await environment.loggedIn(people.alice, team);
 });
 afterAll(() => environment?.stop());
@@ -73,15 +73,21 @@ async function createObjects(): Promise<void> {
   ]);
 }
 
-/** Carol may list one kind. */
-async function letCarolListApplications(): Promise<void> {
+/** Carol may list and create objects of one kind. */
+async function letCarolUseApplications(): Promise<void> {
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "test-applications" };
   await grant(environment.client, [
     {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",
       metadata: { name: roleRef.name },
-      rules: [{ apiGroups: [Application.group], resources: [Application.plural], verbs: ["list", "watch"] }],
+      rules: [
+        {
+          apiGroups: [Application.group],
+          resources: [Application.plural],
+          verbs: ["list", "watch", "create"],
+        },
+      ],
     },
     {
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -293,6 +299,13 @@ test("kinds that the user may not list are named, and the others are found", asy
     /: RemoteSyncs, AppPipelines, Installations, all PipeCD kinds, Hikawas\.$/,
   );
   await expectAccessible(carol);
+});
+
+test("only what the user may create is offered", async () => {
+  const carol = await environment.loggedIn(people.carol, team);
+  await open(carol);
+  await carol.keyboard.type("create");
+  await expect.poll(() => options(carol)).toEqual(["Create an Application"]);
 });
 
 test("at 320 px the button is beside the menu, and results fit the screen", async () => {

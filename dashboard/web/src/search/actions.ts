@@ -1,4 +1,5 @@
 /** Screens and actions as results. */
+import { creating, useMay } from "../api/access.ts";
 import { applications, appPipelines, type Resource, remoteSyncs } from "../api/resource.ts";
 import { installations } from "../github/resources.ts";
 import { screens } from "../screens.ts";
@@ -27,19 +28,25 @@ export function tabGroup(): EntryGroup {
   return { name: groupText.tabs, entries };
 }
 
-const forms: readonly (readonly [path: string, resource: Resource])[] = [
-  ["/applications/new", applications],
-  ["/builds/new", remoteSyncs],
-  ["/previews/new", appPipelines],
-  ["/github/new", installations],
-  ["/zundoko/new", hikawas],
-];
+/** The form of a kind, if the user may create such objects in the selected namespace. */
+function useCreation(path: string, resource: Resource): readonly Entry[] {
+  const may = useMay(creating(resource, namespace.value));
+  if (!may) return [];
+  return [{ id: `create:${path}`, name: text.create(resource.kind), words: "new", to: path }];
+}
+
+/** The forms that the user may use. */
+export const useCreations = (): readonly Entry[] =>
+  [
+    useCreation("/applications/new", applications),
+    useCreation("/builds/new", remoteSyncs),
+    useCreation("/previews/new", appPipelines),
+    useCreation("/github/new", installations),
+    useCreation("/zundoko/new", hikawas),
+  ].flat();
 
 /** What a user can do on every screen. */
-export function actionGroup(logOut: () => void): EntryGroup {
-  const creations = forms.map(
-    ([path, { kind }]): Entry => ({ id: `create:${path}`, name: text.create(kind), words: "new", to: path }),
-  );
+export function actionGroup(creations: readonly Entry[], logOut: () => void): EntryGroup {
   const appearances = themes
     .filter((name) => name !== theme.value)
     .map(

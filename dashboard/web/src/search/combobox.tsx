@@ -44,7 +44,7 @@ export function Combobox({
         type="text"
         role="combobox"
         aria-label={text.label}
-        placeholder={text.label}
+        placeholder={text.hint}
         aria-autocomplete="list"
         aria-controls={`${id}-list`}
         aria-expanded={entries.length > 0}

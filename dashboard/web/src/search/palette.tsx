@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { Dialog } from "../ui/dialog.tsx";
 import { namespace, useChooseNamespace } from "../ui/namespace.tsx";
-import { actionGroup, namespaceGroup, screenGroup, tabGroup } from "./actions.ts";
+import { actionGroup, namespaceGroup, screenGroup, tabGroup, useCreations } from "./actions.ts";
 import { Combobox } from "./combobox.tsx";
 import type { Entry, EntryGroup } from "./entry.ts";
 import { type Listing, namesIn, useListings } from "./listings.ts";
@@ -60,14 +60,15 @@ function useGroups(
   const { path } = useLocation();
   const choose = useChooseNamespace();
   const objects = useMemo(() => listings.flatMap(objectGroups), [listings]);
-  // Nothing but the lists changes while the dialog is open.
+  const creations = useCreations();
+  // Nothing but the lists and the rights changes while the dialog is open.
   return useMemo(() => {
     const others = [tabGroup(), screenGroup()];
-    const actions = [actionGroup(onLogOut), namespaceGroup(choose)];
+    const actions = [actionGroup(creations, onLogOut), namespaceGroup(choose)];
     if (!isEmpty) return [...others, ...objects, ...actions];
     const visited = visitedEntries(visitedPaths(), path, listings, namespace.value);
     return [{ name: groupText.visited, entries: visited }, ...others, ...actions];
-  }, [isEmpty, objects]);
+  }, [isEmpty, objects, creations.map(({ id }) => id).join()]);
 }
 
 /** Names the kinds that the results lack. */

@@ -4,6 +4,7 @@
 export const paletteText = {
   title: "Search",
   label: "Search objects, screens, and actions",
+  hint: "Objects, screens, and actions",
   close: "Close",
   results: "Results",
   loading: "Loading objects…",
