@@ -6,7 +6,7 @@ import { Age } from "../../ui/age.tsx";
 import { namespace } from "../../ui/namespace.tsx";
 import { causalityAddress } from "../addresses.ts";
 import { ObjectLink } from "../objects.tsx";
-import { dateOf, timeOf } from "../times.ts";
+import { dateOf, timeOf, zoneAt } from "../times.ts";
 import { text } from "./text.ts";
 
 export function Origin({
@@ -49,7 +49,7 @@ function When({ at }: { at: number }) {
   const date = new Date(at);
   return (
     <span class="quiet small">
-      {dateOf(date)} {timeOf(date, "milliseconds")}, <Age of={date.toISOString()} />
+      {dateOf(date)} {timeOf(date, "milliseconds")} {zoneAt(date)}, <Age of={date.toISOString()} />
     </span>
   );
 }

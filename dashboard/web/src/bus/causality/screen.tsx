@@ -9,7 +9,7 @@ import { namespace, useNamespaceInAddress } from "../../ui/namespace.tsx";
 import { QueryResult } from "../../ui/queryresult.tsx";
 import { BusRefused } from "../forbidden.tsx";
 import { BusTabs } from "../tabs.tsx";
-import { dateTimeOf, zoneAt } from "../times.ts";
+import { dateTimeOf } from "../times.ts";
 import { Origin } from "./origin.tsx";
 import { beganAt } from "./steps.ts";
 import { text } from "./text.ts";
@@ -108,7 +108,6 @@ function History({
         )}
         {omitted > 0 && <p class="notice">{text.steps.omitted(omitted)}</p>}
         {until !== null && <p class="notice">{text.steps.until(dateTimeOf(new Date(until)))}</p>}
-        {began !== undefined && <p class="quiet small">{text.steps.zone(zoneAt(new Date(began)))}</p>}
       </section>
     </div>
   );

@@ -5,7 +5,7 @@ export const text = {
   title: "Causal history",
   what: "this history",
   about:
-    "Each reconcile is below the write that caused it. Retries and timers follow the run before them. A change by another program is below the write that came before it.",
+    "Each reconcile is below the write that caused it. Retries and timers follow the run before them. A change by another program is below the write that came before it. Times are relative to the origin.",
   origin: {
     label: "Origin",
     webhook: (provider: string, event: string) => `Webhook ${provider} ${event}`,
@@ -29,7 +29,6 @@ export const text = {
     omitted: (count: number) =>
       `${plural(count, "more reconcile")} followed. The tree shows the oldest ones.`,
     refresh: "Refresh",
-    zone: (zone: string) => `Times are relative to the origin. Dates are in ${zone}.`,
   },
   thread: {
     outside: "Then another program changed",

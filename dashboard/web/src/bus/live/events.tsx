@@ -4,6 +4,7 @@ import type { LiveSample } from "../../../../api/bus.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { KindName } from "../kindname.tsx";
 import { count, rate } from "../numbers.ts";
+import { zoneAt } from "../times.ts";
 import { Chart } from "./chart.tsx";
 import { maxLines, Swatch } from "./lines.tsx";
 import type { Live } from "./live.ts";
@@ -21,7 +22,7 @@ export function EventsChart({ live: { samples } }: { live: Live }) {
     <section class="card" aria-labelledby="events-by-kind">
       <header>
         <h2 id="events-by-kind">{text.title}</h2>
-        <span class="quiet small">{text.about}</span>
+        <span class="quiet small">{text.about(zoneAt(new Date()))}</span>
       </header>
       {series.lines.length === 0 ? (
         <p class="quiet">{text.none}</p>
