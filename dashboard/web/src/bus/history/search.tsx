@@ -1,5 +1,5 @@
 /** The search for an object or a trace. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { BusFigures, ObjectName } from "../../../../api/bus.ts";
 import { listOf } from "../../api/objects.ts";
@@ -127,6 +127,7 @@ function useNames({ group, kind }: { group: string; kind: string }, inNamespace:
 
 function TraceSearch({ trace }: { trace: string }) {
   const { route } = useLocation();
+  const id = useId();
   return (
     <form
       class="card search"
@@ -137,19 +138,23 @@ function TraceSearch({ trace }: { trace: string }) {
       }}
     >
       <h2 id="by-trace">{text.search.trace}</h2>
-      <label class="field">
-        <span class="label">{text.search.traceId}</span>
+      <div class="field">
+        <label for={id}>{text.search.traceId}</label>
         <input
+          id={id}
+          aria-describedby={`${id}-about`}
           key={trace}
           name="trace"
           class="mono"
           required
           autocomplete="off"
           spellcheck={false}
-          placeholder={text.search.traceHint}
           defaultValue={trace}
         />
-      </label>
+        <p id={`${id}-about`} class="hint">
+          {text.search.traceHint}
+        </p>
+      </div>
       <div class="actions">
         <button type="submit" class="primary">
           {text.search.showTrace}

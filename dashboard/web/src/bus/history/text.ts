@@ -27,7 +27,7 @@ export const text = {
     show: "Show history",
     trace: "Trace",
     traceId: "Trace ID",
-    traceHint: "32 hexadecimal digits, or a traceparent",
+    traceHint: "32 hexadecimal digits, or a whole traceparent.",
     showTrace: "Show trace",
   },
   trace: "Trace",
