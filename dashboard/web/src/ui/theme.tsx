@@ -23,7 +23,7 @@ effect(() => {
 export function ThemePicker() {
   return (
     <label class="field small">
-      {text.label}
+      <span class="label">{text.label}</span>
       <select
         value={theme.value}
         onChange={({ currentTarget }) => {
