@@ -368,8 +368,9 @@ test("offers each new version once, and a reload keeps the text of forms", async
   expect(await notice.count()).toBe(0);
 });
 
-test("an unknown path leads back", async () => {
+test("an unknown path leads back, and the window's title says that it is unknown", async () => {
   await go("/nothing/here");
-  await page.getByRole("heading", { name: "Page not found" }).waitFor();
+  await page.getByRole("heading", { name: "Page not found", level: 1 }).waitFor();
+  expect(await page.title()).toContain("Page not found");
   await expectAccessible(page);
 });

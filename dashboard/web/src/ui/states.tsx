@@ -8,6 +8,7 @@ import { session } from "../api/session.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age, now } from "./age.tsx";
 import { Details } from "./details.tsx";
+import { Head } from "./head.tsx";
 import { withLead } from "./lead.ts";
 import { namespace, useChooseNamespace, visibleNamespaces } from "./namespace.tsx";
 import { statesText as text } from "./text.ts";
@@ -200,10 +201,13 @@ export function useLastSeen({ items, state }: Watched): number | undefined {
 /** Shown for an unknown address. */
 export function NotFound() {
   return (
-    <div class="empty">
-      <h1>{text.pageNotFound}</h1>
-      <a href="/applications">{text.applications}</a>
-    </div>
+    <>
+      <Head title={text.pageNotFound} />
+      <div class="empty">
+        <p>{text.noSuchPage}</p>
+        <a href="/applications">{text.applications}</a>
+      </div>
+    </>
   );
 }
 

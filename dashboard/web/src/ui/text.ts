@@ -83,6 +83,7 @@ export const statesText = {
   otherNamespace: "Another namespace",
   switchNamespace: "Switch namespace",
   pageNotFound: "Page not found",
+  noSuchPage: "No screen has this address.",
   applications: "Applications",
 };
 
