@@ -13,6 +13,7 @@ const hikawaForm: ObjectForm<Hikawa> = {
   list: ["/zundoko", listText.title],
   schema: z.object({ spec: Hikawa.definition?.spec ?? z.object() }),
   skeleton: { spec: {} },
+  nameExample: text.nameExample,
   // The names of its words are longer than its own and must fit into 253 characters.
   longestName: 253 - wordSuffix(100_000).length - 1,
   fields: [pause],

@@ -31,6 +31,7 @@ export const factText = {
 /** The form. */
 export const formText = {
   title: listText.create,
+  nameExample: "song",
   pause: "Pause",
   pauseHint: "The time between two words, in milliseconds.",
 } as const;

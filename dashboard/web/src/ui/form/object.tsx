@@ -31,6 +31,8 @@ export interface ObjectForm<T extends KubeObject = KubeObject> {
   /** Schema of the draft without metadata. It always gets the objects of the skeleton. */
   readonly schema: z.ZodType;
   readonly skeleton: object;
+  /** A name that suits the kind. Defaults to that of a web application. */
+  readonly nameExample?: string;
   /** Maximum length of the name. Defaults to 63, the limit of label values. */
   readonly longestName?: number;
   /** Paths of the shown fields. */
@@ -69,7 +71,7 @@ export function NewObject<T extends KubeObject>({
 }
 
 function NewForm<T extends KubeObject>({
-  kind: { resource, list, schema, skeleton, longestName = 63, fields, draftOf, specOf, content },
+  kind,
   spec,
   restart,
 }: {
@@ -77,6 +79,7 @@ function NewForm<T extends KubeObject>({
   spec: object;
   restart: () => void;
 }) {
+  const { resource, list, schema, skeleton, longestName = 63, fields, draftOf, specOf, content } = kind;
   const { route } = useLocation();
   const form = useForm({
     initial: { metadata: { namespace: namespace.value || undefined }, ...draftOf(spec) },
@@ -98,7 +101,12 @@ function NewForm<T extends KubeObject>({
   return (
     <form class="card" onSubmit={form.submit} noValidate>
       <Restored form={form} />
-      <TextField form={form} path={["metadata", "name"]} label={text.name} placeholder={text.nameExample} />
+      <TextField
+        form={form}
+        path={["metadata", "name"]}
+        label={text.name}
+        placeholder={kind.nameExample ?? text.nameExample}
+      />
       <TextField form={form} path={["metadata", "namespace"]} label={text.namespace} />
       {content(form, target)}
       <Send form={form} label={text.create} needs={creating(resource, target)}>
