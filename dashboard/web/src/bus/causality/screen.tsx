@@ -104,7 +104,7 @@ function History({
         {threads.length === 0 ? (
           <p>{text.steps.none}</p>
         ) : (
-          <Threads of={threads} at={{ began: began ?? 0, entry }} />
+          <Threads of={threads} at={{ began: began ?? 0, entry, level: 1 }} />
         )}
         {omitted > 0 && <p class="notice">{text.steps.omitted(omitted)}</p>}
         {until !== null && <p class="notice">{text.steps.until(dateTimeOf(new Date(until)))}</p>}

@@ -7,6 +7,25 @@ export const stepsIn = (threads: readonly CausalThread[]): number =>
     .flatMap(({ runs }) => runs)
     .reduce((sum, run) => sum + (run.type === "quiet" ? run.ids.length : 1 + stepsIn(run.threads)), 0);
 
+/** The reconciles in these threads, without those of timers without changes. */
+const reconcilesIn = (threads: readonly CausalThread[]): readonly ReconcileRun[] =>
+  threads
+    .flatMap(({ runs }) => runs)
+    .flatMap((run) => (run.type === "quiet" ? [] : [run, ...reconcilesIn(run.threads)]));
+
+/** Number of failed reconciles in these threads. */
+export const failuresIn = (threads: readonly CausalThread[]): number =>
+  reconcilesIn(threads).filter(({ entry: { outcome } }) => ["retry", "dead_lettered"].includes(outcome))
+    .length;
+
+/** Whether these threads have the entry with this id. */
+export const hasEntry = (threads: readonly CausalThread[], id: string): boolean =>
+  threads
+    .flatMap(({ runs }) => runs)
+    .some((run) =>
+      run.type === "quiet" ? run.ids.includes(id) : run.entry.id === id || hasEntry(run.threads, id),
+    );
+
 /** The first reconcile below the origin. */
 const firstOf = ({ threads }: CausalHistory): ReconcileRun | undefined =>
   threads.flatMap(({ runs }) => runs).find((run) => run.type === "reconcile");

@@ -33,7 +33,8 @@ export const text = {
   thread: {
     outside: "Then another program changed",
     outsideVersion: (version: string) => `resource version ${version}`,
-    followed: (count: number) => `${plural(count, "reconcile")} followed`,
+    followed: (count: number, failures: number) =>
+      `${plural(count, "reconcile")} followed${failures > 0 ? `, ${failures} failed` : ""}`,
   },
   run: {
     here: "You came from here",

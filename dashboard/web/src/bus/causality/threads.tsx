@@ -8,7 +8,7 @@ import { WriteText } from "../history/write.tsx";
 import { duration, ordinal } from "../numbers.ts";
 import { Cause, ObjectLink } from "../objects.tsx";
 import { dateTimeOf } from "../times.ts";
-import { stepsIn, threadsOf } from "./steps.ts";
+import { failuresIn, hasEntry, stepsIn, threadsOf } from "./steps.ts";
 import { text } from "./text.ts";
 
 /** The point of reference of all steps. */
@@ -17,7 +17,12 @@ interface Place {
   readonly began: number;
   /** The entry that the user came from. */
   readonly entry: string;
+  /** Number of writes between the origin and the steps. */
+  readonly level: number;
 }
+
+/** Levels that are open at first. Deeper ones are if they have the entry that the user came from. */
+const openLevels = 3;
 
 interface OfThreads {
   of: readonly CausalThread[];
@@ -157,13 +162,14 @@ function Write({
   threads: readonly CausalThread[];
   at: Place;
 }) {
+  const isOpen = at.level < openLevels || hasEntry(threads, at.entry);
   return (
     <li>
       <WriteText of={write} />
       {threads.length > 0 && (
-        <details open>
-          <summary class="small">{text.thread.followed(stepsIn(threads))}</summary>
-          <Threads of={threads} at={at} />
+        <details open={isOpen}>
+          <summary class="small">{text.thread.followed(stepsIn(threads), failuresIn(threads))}</summary>
+          <Threads of={threads} at={{ ...at, level: at.level + 1 }} />
         </details>
       )}
     </li>
