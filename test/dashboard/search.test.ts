@@ -133,7 +133,7 @@ async function active(): Promise<string> {
 const press = async (...keys: readonly string[]) => {
   for (const key of keys) await page.keyboard.press(key);
 };
-const closed = () => page.getByRole("dialog").waitFor({ state: "detached" });
+const closed = () => page.locator("dialog").waitFor({ state: "detached" });
 
 test("objects of all kinds are found by name, kind, and health, and Enter shows the best match", async () => {
   await go("/builds", "Builds");
