@@ -8,7 +8,7 @@ import { root, run, testFolder } from "./program.ts";
 
 await programs(...platformPrograms);
 
-/** Enough for the demo and for three pictures of each screen. */
+/** Enough for the demo and for six pictures of each screen. */
 const longestMillis = 580_000;
 
 /** All screens of dashboard/web/src/screens.ts, with their parts. */
@@ -19,6 +19,7 @@ const screens = [
   ...["builds", "previews"].flatMap((screen) => ["", "-settings"].map((part) => `${screen}-object${part}`)),
   ...["github-object", "pipecd-controlplanes-object", "zundoko-object"],
   ...["bus-deadletters", "bus-deadletters-hikawa-object", "bus-history", "bus-history-found"],
+  ...["bus-causality-found", "bus-runbooks"],
 ];
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
@@ -47,7 +48,8 @@ test("alice may change what bob may only read, every screen has pictures, and th
   const names = /took (\d+) pictures: (.*)$/m.exec(stdout);
   const pictures = names?.[2]?.split(", ") ?? [];
   expect(pictures).toHaveLength(Number(names?.[1]));
-  for (const look of ["light", "dark", "phone"])
+  const looks = [1280, 768, 320].flatMap((width) => [`${width}-light`, `${width}-dark`]);
+  for (const look of looks)
     expect(pictures).toEqual(expect.arrayContaining(screens.map((screen) => `${screen}-${look}.png`)));
   for (const name of pictures)
     expect([name, (await readFile(join(folder, name))).subarray(0, png.length)]).toEqual([name, png]);

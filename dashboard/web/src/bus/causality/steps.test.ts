@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ReconcileEntry } from "../../../../api/bus.ts";
-import type { CausalThread, ReconcileRun } from "../../../../api/causality.ts";
+import type { ReconcileEntry, WebhookEntry } from "../../../../api/bus.ts";
+import type { CausalThread, QuietRuns, ReconcileRun } from "../../../../api/causality.ts";
 import { beganAt, failuresIn, hasEntry, stepsIn, threadsOf } from "./steps.ts";
 
 const object = { group: "g", kind: "App", namespace: "team", name: "web" };
@@ -20,10 +20,10 @@ const after = (write: number, ...runs: CausalThread["runs"]): CausalThread => ({
   link: { type: "write", write, resourceVersion: null },
   runs,
 });
-const quiet = {
+const quiet: QuietRuns = {
   ...{ type: "quiet", function: "apps", object, ids: ["q1", "q2"] },
   ...{ from: "2026-11-30T12:01:00Z", to: "2026-11-30T12:02:00Z" },
-} as const;
+};
 
 const inner = after(0, run("b", "retry"), run("c", "success"), quiet);
 const root = run("a", "dead_lettered", [inner, after(7, run("d", "success"))]);
@@ -41,10 +41,10 @@ test("places threads below their write, and below none if the write is not liste
 
 test("begins with the webhook, or with the request of the first reconcile", () => {
   const rest = { threads, before: null, omitted: 0, isOriginOpen: false, until: null };
-  const webhook = {
+  const webhook: WebhookEntry = {
     ...{ type: "webhook", id: "webhook-1", at: "2026-11-30T12:00:00Z", provider: "github", event: "push" },
     ...{ eventType: "com.github.push", delivery: "d", repository: "acme/web", subject: "" },
-  } as const;
+  };
   expect(beganAt({ ...rest, origin: webhook })).toBe(Date.UTC(2026, 10, 30, 12));
   expect(beganAt({ ...rest, origin: { type: "timer" } })).toBe(Date.UTC(2026, 10, 30, 12, 0, 0, 750));
   expect(beganAt({ ...rest, threads: [], origin: { type: "timer" } })).toBeUndefined();
