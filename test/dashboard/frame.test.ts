@@ -134,16 +134,6 @@ test("a form can be filled in by keyboard: Tab reaches each field in turn", asyn
   });
 });
 
-test("removing the focused row moves the focus to the button that adds one", async () => {
-  await go("/applications/new");
-  await page.getByRole("button", { name: "Add a source" }).click();
-  expect(await page.locator(":focus").getAttribute("aria-label")).toBe("Kind of source 1");
-  await page.getByRole("button", { name: "Remove source 1" }).focus();
-  await page.keyboard.press("Enter");
-  await page.getByLabel("Kind of source 1").waitFor({ state: "detached" });
-  expect(await page.locator(":focus").innerText()).toBe("Add a source");
-});
-
 test("on a phone the navigation is behind a button, and nothing is wider than the screen", async () => {
   onTestFinished(() => page.setViewportSize({ width: 1280, height: 720 }));
   await page.setViewportSize({ width: 390, height: 800 });
@@ -168,23 +158,6 @@ test("on a phone the navigation is behind a button, and nothing is wider than th
       390,
     );
   }
-});
-
-test("the chosen theme is remembered, and defaults to the system's", async () => {
-  const background = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
-  await go("/applications");
-  await page.emulateMedia({ colorScheme: "light" });
-  const light = await background();
-  await page.emulateMedia({ colorScheme: "dark" });
-  const dark = await background();
-  expect(dark).not.toBe(light);
-  await page.getByLabel("Appearance").selectOption("Light");
-  expect(await background()).toBe(light);
-  await page.reload();
-  await page.getByLabel("Appearance").waitFor();
-  expect(await background()).toBe(light);
-  await page.getByLabel("Appearance").selectOption("System");
-  expect(await background()).toBe(dark);
 });
 
 test("the page reports a missing right and what the user can do", async () => {

@@ -258,6 +258,16 @@ test("reports an unknown object, and a missing right", async () => {
   await bob.getByRole("heading", { name: "No history of this trace" }).waitFor();
 });
 
+test("on a tablet, no figure of a function is outside the table of the overview", async () => {
+  await alice.setViewportSize({ width: 768, height: 800 });
+  await alice.goto(`${environment.url}/bus`);
+  const table = alice.getByRole("region", { name: "Functions" }).locator(".table");
+  await table.waitFor();
+  const beyond = () => table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+  await expect.poll(beyond).toBe(0);
+  await expectAccessible(alice);
+});
+
 test("the history screen violates no policy", () => {
   expect(refusals).toEqual([[], []]);
 });

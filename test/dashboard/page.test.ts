@@ -1,4 +1,4 @@
-/** The page's files and headers, and what a script in the page could reach. */
+/** The page's first steps, theme, files, and headers, and what a script in the page could reach. */
 import { gunzipSync } from "node:zlib";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -90,6 +90,34 @@ test("an empty namespace leads from GitHub to the first Application and the firs
   await page.reload();
   await page.getByRole("link", { name: "web", exact: true }).waitFor();
   expect(await steps.count()).toBe(0);
+});
+
+test("removing the focused row moves the focus to the button that adds one", async () => {
+  const page = await environment.loggedIn(people.alice, team);
+  await page.goto(`${environment.url}/applications/new`);
+  await page.getByRole("button", { name: "Add a source" }).click();
+  expect(await page.locator(":focus").getAttribute("aria-label")).toBe("Kind of source 1");
+  await page.getByRole("button", { name: "Remove source 1" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Kind of source 1").waitFor({ state: "detached" });
+  expect(await page.locator(":focus").innerText()).toBe("Add a source");
+});
+
+test("the chosen theme is remembered, and defaults to the system's", async () => {
+  const page = await environment.loggedIn(people.alice, team);
+  const background = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await background();
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await background();
+  expect(dark).not.toBe(light);
+  await page.getByLabel("Appearance").selectOption("Light");
+  expect(await background()).toBe(light);
+  await page.reload();
+  await page.getByLabel("Appearance").waitFor();
+  expect(await background()).toBe(light);
+  await page.getByLabel("Appearance").selectOption("System");
+  expect(await background()).toBe(dark);
 });
 
 test("no token reaches the browser between login and logout", async () => {
