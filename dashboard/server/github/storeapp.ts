@@ -118,7 +118,7 @@ async function createKey(
     async (error: unknown) => {
       if (!isConflict(error)) throw error;
       // An earlier attempt may have created it. A user who may not read it cannot find out.
-      const found = await read<SecretContent>(user, secretPath(namespace, secret)).catch(() => undefined);
+      const found = await read<SecretContent>(user, secretPath(namespace, secret)).catch(forbidden);
       if (decoded(found?.data?.[privateKeyName]) !== stringData[privateKeyName])
         throw new NameTakenError(
           `A Secret ${secret} exists in ${namespace}, and a key is never overwritten. Delete or rename that Secret, then try again.`,
@@ -160,6 +160,10 @@ async function giveToGateways(
     if (error instanceof RejectedError) return false;
     throw error;
   }
+}
+
+function forbidden(error: unknown): undefined {
+  if (!(error instanceof RejectedError && error.status === 403)) throw error;
 }
 
 function missing(error: unknown): undefined {

@@ -14,6 +14,6 @@ test.each([
   expect(withoutPod(build, { state, asOf })).toBe(reason);
 });
 
-test("a build without a pod says so, whatever the list", () => {
+test("a build that has no pod yet is reported as such in any state of the list", () => {
   expect(withoutPod({}, { state: "away" })).toBe("Its pod has not been created yet.");
 });

@@ -2,7 +2,7 @@
 import type { Build } from "@denrei/functions/paas/kinds/kpack";
 import { withoutPodText as text } from "./text.ts";
 
-/** What is known about the list of pods: the part of `Watched` that is in use. */
+/** The state of the list of pods: a part of `Watched`. */
 interface PodList {
   readonly state: "loading" | "live" | "refused" | "away";
   readonly asOf?: number | undefined;
