@@ -4,6 +4,7 @@ import { activity, type GroupKind, type ObjectKey, type QueueScope } from "../su
 import { parseTrace, traceId } from "../tracing/trace.ts";
 import {
   type ActivityScope,
+  activityStreams,
   filtersOf,
   openBackwards,
   type ReadRecord,
@@ -50,8 +51,8 @@ export async function searchActivity(
 ): Promise<FoundActivity> {
   const options = { filters: filtersOf(places), before, read: readerOf(searched) };
   const deadline = performance.now() + millis;
-  const opened = await Promise.all(places.functions.map((fn) => openBackwards(bus, fn, options)));
-  const backwards = opened.filter((stream) => stream !== undefined);
+  const streams = await activityStreams(bus, places.functions);
+  const backwards = await Promise.all(streams.map((stream) => openBackwards(bus, stream, options)));
   let found: StoredActivity[] = [];
   let floor: bigint;
   // At least once, or a caller that continues from the cursor would make no progress.

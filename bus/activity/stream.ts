@@ -42,17 +42,15 @@ export interface BackwardReader {
   floor(): bigint;
 }
 
-/** Starts before a time, in nanoseconds since the epoch. Undefined if the function has no stream: it is not installed. */
+/** Starts before a time, in nanoseconds since the epoch. */
 export async function openBackwards(
-  bus: Pick<Bus, "inbox" | "jsm">,
-  fn: string,
+  bus: Pick<Bus, "inbox">,
+  { fn, state }: ActivityStream,
   { filters, before, read }: { filters: readonly string[]; before: bigint | undefined; read: ReadRecord },
-): Promise<BackwardReader | undefined> {
+): Promise<BackwardReader> {
   const stream = activityStream(fn);
   const at = async (from: Start): Promise<LastValue | undefined> =>
     (await readFrom(bus, stream, { filter: activity.everywhere(fn), from, limit: 1 }))[0];
-  const state = await stateOf(bus, stream);
-  if (state === undefined) return undefined;
   const end = before === undefined ? undefined : await at(textOfNanos(before));
   let from = end?.sequence ?? state.last_seq + 1;
   let floor = 0n;
@@ -75,13 +73,21 @@ export async function openBackwards(
   };
 }
 
-/** The functions that have a stream: those that are installed. */
-export async function withStream(
+/** The stream of a function. */
+export interface ActivityStream {
+  readonly fn: string;
+  readonly state: StreamState;
+}
+
+/** The streams of those functions that are installed. */
+export async function activityStreams(
   bus: Pick<Bus, "jsm">,
   functions: readonly string[],
-): Promise<readonly string[]> {
-  const states = await Promise.all(functions.map((fn) => stateOf(bus, activityStream(fn))));
-  return functions.filter((_, index) => states[index] !== undefined);
+): Promise<readonly ActivityStream[]> {
+  const found = await Promise.all(
+    functions.map(async (fn) => ({ fn, state: await stateOf(bus, activityStream(fn)) })),
+  );
+  return found.flatMap(({ fn, state }) => (state === undefined ? [] : [{ fn, state }]));
 }
 
 async function stateOf({ jsm }: Pick<Bus, "jsm">, stream: string): Promise<StreamState | undefined> {

@@ -6,7 +6,7 @@ import { type AddressedDeadLetter, deadLetters } from "../queue/deadletters.ts";
 import { keyText } from "../subjects.ts";
 import { activityHours } from "../topology/streams.ts";
 import { traceId } from "../tracing/trace.ts";
-import { deliveries, type StoredDelivery } from "../webhooks/history.ts";
+import { deliveries, type StoredDelivery, webhookMillis } from "../webhooks/history.ts";
 import { type SearchTarget, searchActivity, traceIn } from "./history.ts";
 import type { ActivityScope, StoredActivity } from "./stream.ts";
 
@@ -48,8 +48,6 @@ export interface Timeline {
 const defaultLimit = 200;
 /** As long as a user waits without noticing. */
 const defaultMillis = 2000;
-/** Longest time from a webhook to the reconcile that it caused, including retries. Milliseconds. */
-const webhookMillis = 2 * 3_600_000;
 /** Objects whose dead letters are read at most. */
 const maxDeadLetters = 50;
 

@@ -125,4 +125,5 @@ export {
   deliveryAt,
   replayDelivery,
   type StoredDelivery,
+  webhookMillis,
 } from "../webhooks/history.ts";

@@ -42,6 +42,9 @@ export async function* deliveries(
   }
 }
 
+/** Longest time from a webhook to a reconcile that it causes, including retries. Milliseconds. */
+export const webhookMillis = 2 * 3_600_000;
+
 /** The delivery at a position in WEBHOOKS; undefined if it is not kept anymore. */
 export async function deliveryAt(
   bus: Pick<Bus, "inbox">,

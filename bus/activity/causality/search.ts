@@ -5,13 +5,14 @@ import { readFrom } from "../../nats/lastvalues.ts";
 import { activity, activityStream } from "../../subjects.ts";
 import {
   type ActivityScope,
+  type ActivityStream,
+  activityStreams,
   type BackwardReader,
   filtersOf,
   openBackwards,
   type StoredActivity,
   storedIn,
   textOfNanos,
-  withStream,
 } from "../stream.ts";
 import { type CausalGraph, causalGraph, clockSkew, requestedAt } from "./links.ts";
 import { type Beginning, beginningOf, type CausalTree, causalTree } from "./tree.ts";
@@ -58,15 +59,20 @@ export async function causalHistory(
   limits: CausalLimits = {},
 ): Promise<CausalHistory | undefined> {
   const all = { ...defaults, ...limits };
-  const installed = { ...scope, functions: await withStream(bus, scope.functions) };
+  const installed = { ...scope, streams: await activityStreams(bus, scope.functions) };
   return entry.type === "webhook"
     ? historyOfWebhook(bus, installed, entry, all)
     : historyOfReconcile(bus, installed, entry, all);
 }
 
+/** A scope with the streams of those functions that are installed. */
+interface InstalledScope extends ActivityScope {
+  readonly streams: readonly ActivityStream[];
+}
+
 async function historyOfWebhook(
   bus: Pick<Bus, "inbox">,
-  scope: ActivityScope,
+  scope: InstalledScope,
   { type, provider, event, delivery, at }: CausalEntry & { type: "webhook" },
   limits: Required<CausalLimits>,
 ): Promise<CausalHistory> {
@@ -78,7 +84,7 @@ async function historyOfWebhook(
 
 async function historyOfReconcile(
   bus: Pick<Bus, "inbox" | "jsm">,
-  scope: ActivityScope,
+  scope: InstalledScope,
   entry: CausalEntry & { type: "reconcile" },
   limits: Required<CausalLimits>,
 ): Promise<CausalHistory | undefined> {
@@ -99,10 +105,10 @@ const millisOf = (nanos: bigint | undefined): number | undefined =>
 
 async function recordAt(
   bus: Pick<Bus, "inbox">,
-  { cluster, functions, namespaces }: ActivityScope,
+  { cluster, streams, namespaces }: InstalledScope,
   { function: fn, sequence }: CausalEntry & { type: "reconcile" },
 ): Promise<StoredActivity | undefined> {
-  if (!functions.includes(fn)) return undefined;
+  if (!streams.some((stream) => stream.fn === fn)) return undefined;
   const at = { filter: activity.everywhere(fn), from: sequence, limit: 1 };
   const [message] = await readFrom(bus, activityStream(fn), at);
   const stored = message?.sequence === sequence ? storedIn(message) : undefined;
@@ -121,14 +127,14 @@ const pageSize = 256;
 /** Reads all streams from a time on. `until` is set if the limits ended the read: all records before this time were read. */
 async function readForward(
   bus: Pick<Bus, "inbox">,
-  scope: ActivityScope,
+  scope: InstalledScope,
   at: bigint,
   limits: ReadLimits,
 ): Promise<{ found: StoredActivity[]; until: bigint | undefined }> {
   const deadline = performance.now() + limits.millis;
   const found: StoredActivity[] = [];
-  let open = scope.functions
-    .flatMap((fn) => filtersOf(scope).map((filter) => ({ stream: activityStream(fn), filter })))
+  let open = scope.streams
+    .flatMap(({ fn }) => filtersOf(scope).map((filter) => ({ stream: activityStream(fn), filter })))
     .map((place) => ({ ...place, from: textOfNanos(at) as string | number, time: at }));
   while (open.length > 0) {
     const pages = await Promise.all(
@@ -165,13 +171,12 @@ interface BackwardSearch extends ReadLimits {
 /** Reads all streams backwards until the beginning of the history is known. */
 async function readToBeginning(
   bus: Pick<Bus, "inbox" | "jsm">,
-  scope: ActivityScope,
+  scope: InstalledScope,
   { focus, later, records, millis }: BackwardSearch,
 ): Promise<{ graph: CausalGraph; beginning: Beginning; isOpen: boolean }> {
   const deadline = performance.now() + millis;
   const options = { filters: filtersOf(scope), before: focus.storedAt, read: storedIn };
-  const opened = await Promise.all(scope.functions.map((fn) => openBackwards(bus, fn, options)));
-  const readers = opened.filter((reader) => reader !== undefined);
+  const readers = await Promise.all(scope.streams.map((stream) => openBackwards(bus, stream, options)));
   const found: StoredActivity[] = [];
   for (let positions = firstPositions; ; positions = Math.min(maxPositions, 2 * positions)) {
     const parts = await Promise.all(readers.map((reader) => reader.next(positions)));

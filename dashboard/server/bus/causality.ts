@@ -10,6 +10,7 @@ import {
   deliveryAt,
   type Origin,
   type StoredDelivery,
+  webhookMillis,
 } from "denrei/bus";
 import type * as api from "../../api/causality.ts";
 import { apiTime } from "./apivalues.ts";
@@ -22,9 +23,6 @@ export interface CausalityContext {
   readonly functions: readonly string[];
   readonly namespaces: readonly string[] | "every";
 }
-
-/** Longest time from a webhook to the reconcile that it caused, including retries. Milliseconds. */
-const webhookMillis = 2 * 3_600_000;
 
 /** Undefined if the entry is not kept anymore, or the user may not see it. */
 export async function causalityOf(
